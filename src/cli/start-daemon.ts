@@ -15,6 +15,7 @@ import { readHumanToken } from "../home/human-token.ts";
 import { lockHolder } from "../home/lock.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
 import { type Places, packageRoot, shownPath } from "../home/places.ts";
+import { shellWord } from "../shell-quote.ts";
 import { isNotRunning } from "./fast/ask-daemon.ts";
 
 const startTimeout = 20_000;
@@ -216,16 +217,29 @@ function tokenOf(places: Places): { readonly token?: string | undefined; readonl
   }
 }
 
+function otherToken({ humanToken }: Places): Fault {
+  return new Fault("invalid-token", `The daemon does not accept the token in ${humanToken}.`, {
+    hint: `Remove the file; the daemon creates another: rm ${shellWord(humanToken)}`,
+  });
+}
+
 export async function findDaemon(places: Places): Promise<FoundDaemon> {
   const end = performance.now() + findTimeout;
-  const call = personsCall(places, () => Math.max(200, end - performance.now()));
   for (;;) {
+    const { token, problem } = tokenOf(places);
+    const call = personsCall(places, () => Math.max(200, end - performance.now()));
     try {
       return { kind: "answers", status: await call(routes.status) };
     } catch (error) {
       const holder = lockHolder(places);
-      if (error instanceof Fault && error.code === "caller.unknown")
-        return { kind: "closed", ...(await call(routes.health)), problem: tokenOf(places).problem ?? error };
+      if (error instanceof Fault && error.code === "caller.unknown") {
+        // A daemon whose token was deleted creates another within a second or two.
+        const isDeleted = token === undefined && problem === undefined && performance.now() < end;
+        if (!isDeleted)
+          return { kind: "closed", ...(await call(routes.health)), problem: problem ?? otherToken(places) };
+        await sleep(50);
+        continue;
+      }
       if (error instanceof Fault && error.code === silentDaemon) return { kind: "silent", pid: holder?.pid };
       const isGone = isNotRunning(error) || (error instanceof Fault && error.code === "daemon.gone");
       if (!isGone) throw error;
