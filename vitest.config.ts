@@ -14,6 +14,9 @@ if (process.env.TMPDIR === undefined && existsSync(memory)) {
 for (const name of ["DISPLAY", "WAYLAND_DISPLAY"]) delete process.env[name];
 process.env.SSH_CONNECTION = "tests";
 
+/** How long a poll may take on a machine that does other work too. */
+const expect = { poll: { timeout: 30_000 } };
+
 export default defineConfig({
   test: {
     // Tests wait for processes of their own more than they work.
@@ -23,6 +26,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          expect,
           include: [
             "src/**/*.test.{ts,tsx}",
             "test/*.test.ts",
@@ -39,6 +43,7 @@ export default defineConfig({
       {
         test: {
           name: "git",
+          expect,
           include: ["test/{daemon,git,workspaces,poisoned}/**/*.test.ts"],
           pool: "forks",
           isolate: false,
@@ -48,6 +53,7 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
+          expect,
           include: ["test/{e2e,faults}/**/*.test.ts", "test/api/process.test.ts"],
           pool: "forks",
           testTimeout: 60_000,
@@ -57,6 +63,7 @@ export default defineConfig({
       {
         test: {
           name: "agents",
+          expect,
           include: ["test/{agents,processes,terminal,harness}/**/*.test.ts", "src/adapters/harness/acp/bridge.test.ts"],
           pool: "forks",
           // Many times what any of them takes: one that hangs must not take the whole run with it.
@@ -68,6 +75,7 @@ export default defineConfig({
       {
         test: {
           name: "scenarios",
+          expect,
           include: ["test/scenarios/**/*.test.ts"],
           pool: "forks",
           testTimeout: 240_000,
@@ -76,7 +84,7 @@ export default defineConfig({
           maxConcurrency: 5,
         },
       },
-      { test: { name: "long", include: ["test/long/**/*.test.ts"], pool: "forks", testTimeout: 3_600_000 } },
+      { test: { name: "long", expect, include: ["test/long/**/*.test.ts"], pool: "forks", testTimeout: 3_600_000 } },
     ],
   },
 });

@@ -117,7 +117,8 @@ const surroundings = async () => ({
   config: existsSync(places.config) ? readFileSync(places.config, "utf8") : "",
   paused: (await api("/v1/status")).json.paused,
   projects: (await api("/v1/projects")).json.projects,
-  files: readdirSync(home).concat(readdirSync(repository), readdirSync(places.workflows)),
+  // The daemon makes a backup by itself.
+  files: [home, repository, places.workflows].flatMap((each) => readdirSync(each)).filter((name) => name !== "backups"),
 });
 
 /**

@@ -39,18 +39,22 @@ test("a merge that is tested says so on a terminal; Ctrl-C stops only the waitin
   expect((await signalbox("task", "actions", "1")).stdout).not.toContain("--cancel");
 });
 
-test("a person in a task's workspace is told that signalbox only shows tasks there, and where to act", async () => {
+test("a person in a task's workspace is told that signalbox does nothing for people there, and where to go", async () => {
   const stage = await startBrew(["coffee"]);
   const folder = stage.in("coffee");
   const workspace = await workOn((...args) => stage.signalbox(args, folder), "cup");
-  expect((await stage.signalbox(["task", "explain", "."], workspace)).code).toBe(0);
   for (const verb of ["merge", "cancel", "spawn"]) {
     const { code, stderr } = await stage.signalbox(["task", verb, "."], workspace);
     expect([verb, code]).toEqual([verb, 1]);
-    expect(stderr).toContain("signalbox shows tasks but changes nothing for a person: the caller could be the agent.");
-    expect(stderr).toContain("outside of workspaces");
+    expect(stderr).toContain("This folder is in a workspace, where commands speak for the agent.");
+    expect(stderr).toContain("Go to another folder, such as your own checkout of the repository");
   }
+  const { code, stderr } = await stage.signalbox(["task", "explain", "."], workspace);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("signalbox does nothing for a person: the caller could be the agent."),
+  ]);
   stage.env.SHELL = "/bin/true";
   const shell = await stage.signalbox(["task", "shell", "cup"], folder);
-  expect(shell.stderr).toContain("Here signalbox shows tasks, and changes none: come back before you merge or cancel.");
+  expect(shell.stderr).toContain("Here signalbox does nothing for a person: leave this shell before you use it.");
 });
