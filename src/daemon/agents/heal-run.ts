@@ -180,7 +180,10 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
 /** Ends every process of the run before another run takes its place. Returns whether any was alive. */
 async function sweep(ports: HealPorts, watch: RunWatch): Promise<boolean> {
   try {
-    return await sweepRun(ports, watch.run);
+    const hasSwept = await sweepRun(ports, watch.run);
+    // Processes that dropped the run's variables still have the mark of their terminal.
+    const isSession = watch.started.mode === "session";
+    return (isSession && (await ports.terminal.sweep(watch.started.name))) || hasSwept;
   } catch (error) {
     if (error instanceof Fault) await raise(ports, watch, tell(error));
     throw error;
