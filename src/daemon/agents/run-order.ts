@@ -173,6 +173,7 @@ function launcherText(): string {
 // longer than a buffer is written in pieces, which would mix.
 const hookText = `#!/bin/sh
 # Adds one line to the events of a run: the JSON text that a harness gives as the last argument, or on standard input.
+umask 077
 events=$1
 shift
 if [ $# -gt 0 ]; then
