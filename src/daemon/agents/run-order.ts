@@ -17,13 +17,15 @@ import { shellQuote } from "../../shell-quote.ts";
 import { baseOf, uuid8Of } from "../project.ts";
 
 /** The order that a run was started with: needed to read its end, and to ask it again. */
-interface KeptOrder {
+export interface KeptOrder {
   readonly spec: RunSpec;
-  /** Contains the run's token. */
-  readonly order: HarnessOrder;
+  /** Without secrets: each program gets its environment anew. */
+  readonly order: Omit<HarnessOrder, "env" | "mcp">;
 }
 
-export async function writeOrder(folder: string, kept: KeptOrder): Promise<void> {
+export async function writeOrder(folder: string, spec: RunSpec, order: HarnessOrder): Promise<void> {
+  const { env: _, mcp: __, ...rest } = order;
+  const kept: KeptOrder = { spec, order: rest };
   await writeFile(join(folder, "harness.json"), JSON.stringify(kept), { mode: 0o600 });
 }
 
