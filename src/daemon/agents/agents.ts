@@ -385,7 +385,7 @@ export function createAgents(given: AgentsPorts): Agents {
       }
       for (const run of sleeping) await sleepers.adopted(run);
       if (hasWindows) await closeStrays().catch(onError);
-      await forgetEnded(places.runs, all);
+      forgetEnded(places.runs, all);
     },
     async stop() {
       isStopped = true;

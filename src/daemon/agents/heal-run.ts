@@ -115,7 +115,7 @@ export function createKiller(ports: KillerPorts) {
     });
     undead.delete(run.id);
     await ports.ended(run, watched);
-    if (run.started !== undefined) track(forgetSecrets(ports.places.runs, run.started.name));
+    if (run.started !== undefined) forgetSecrets(ports.places.runs, run.started.name);
   };
   return { kill, close };
 }
@@ -343,7 +343,7 @@ export async function reportEnd(
   const known = await store.runs.get(runRecordId(task, run));
   if (known !== undefined && known.endedAt === undefined)
     await store.runs.put({ ...known, endedAt: clock.now(), word });
-  if (known?.started !== undefined) await forgetSecrets(places.runs, known.started.name);
+  if (known?.started !== undefined) forgetSecrets(places.runs, known.started.name);
   await publishAgents({ store, places });
   return told;
 }

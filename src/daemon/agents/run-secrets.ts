@@ -1,6 +1,6 @@
-import { lstat, readdir, readFile, rm } from "node:fs/promises";
+import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { publishFile, writeWhole } from "../../durable-file.ts";
+import { publishFile, writeWholeSync } from "../../durable-file.ts";
 import type { Task } from "../../engine/task.ts";
 import { parseObject } from "../../json.ts";
 import type { HarnessOrder } from "../../ports/harness.ts";
@@ -66,7 +66,7 @@ async function tokenOf(
   { role, run }: Pick<RunName, "role" | "run">,
 ): Promise<string> {
   const file = join(runFolder, tokenFile);
-  const known = await readFile(file, "utf8").catch(() => "");
+  const known = read(file);
   const secret = known || ids.secret();
   if (known === "") publishFile(file, secret, { mode: 0o600 });
   const at = clock.now();
@@ -84,49 +84,64 @@ const maxBytes = 1024 ** 2;
  * Removes the token and the environment of an ended run from the files of its folder. What is needed to read its end
  * stays. The token's file is deleted last: a removal that fails or is interrupted is repeated at the next start.
  */
-export async function forgetSecrets(runs: string, name: string, live: ReadonlySet<string> = new Set()): Promise<void> {
-  const secret = await readFile(join(runs, name, tokenFile), "utf8").catch(() => "");
+export function forgetSecrets(runs: string, name: string, live: ReadonlySet<string> = new Set()): void {
+  const secret = read(join(runs, name, tokenFile));
   if (secret === "") return;
   // A run that was asked again has a folder for each of its processes.
   const isTheirs = (each: string) => each === name || (each.startsWith(`${name}-`) && !live.has(each));
   try {
-    for (const each of (await readdir(runs)).filter(isTheirs)) {
+    for (const each of readdirSync(runs).filter(isTheirs)) {
       // A launcher or a supervisor that has started its program has deleted its order.
-      await rm(join(runs, each, "order.json"), { force: true });
-      await forgetEnvironment(join(runs, each, "harness.json"));
-      await redact(join(runs, each), secret, maxDepth);
+      rmSync(join(runs, each, "order.json"), { force: true });
+      forgetEnvironment(join(runs, each, "harness.json"));
+      redact(join(runs, each), secret, maxDepth);
     }
-    await rm(join(runs, name, tokenFile), { force: true });
+    rmSync(join(runs, name, tokenFile), { force: true });
   } catch {
     // The disk may be full. That must not keep the run's end from being reported.
   }
 }
 
 /** Removes the secrets of runs that ended while no daemon ran, or under an earlier version. */
-export async function forgetEnded(runs: string, known: readonly Run[]): Promise<void> {
+export function forgetEnded(runs: string, known: readonly Run[]): void {
   const live = new Set(
     known.flatMap(({ endedAt, started }) => (endedAt === undefined && started ? [started.name] : [])),
   );
-  for (const name of await readdir(runs).catch(() => [])) if (!live.has(name)) await forgetSecrets(runs, name, live);
+  for (const name of namesIn(runs)) if (!live.has(name)) forgetSecrets(runs, name, live);
 }
 
 /** An earlier version kept the environment in the run's order. */
-async function forgetEnvironment(file: string): Promise<void> {
-  const kept = parseObject(await readFile(file, "utf8").catch(() => ""));
+function forgetEnvironment(file: string): void {
+  const kept = parseObject(read(file));
   const order = kept?.order as Partial<HarnessOrder> | undefined;
   if (order?.env === undefined && order?.mcp === undefined) return;
   const { env: _, mcp: __, ...rest } = order;
-  await writeWhole(file, JSON.stringify({ ...kept, order: rest }), { mode: 0o600 });
+  writeWholeSync(file, JSON.stringify({ ...kept, order: rest }), { mode: 0o600, fsync: false });
 }
 
-async function redact(folder: string, secret: string, depth: number): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
+function redact(folder: string, secret: string, depth: number): void {
+  for (const name of namesIn(folder)) {
     const path = join(folder, name);
-    const found = await lstat(path).catch(() => undefined);
-    if (found?.isDirectory() && depth > 0) await redact(path, secret, depth - 1);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory() && depth > 0) redact(path, secret, depth - 1);
     if (!found?.isFile() || found.size > maxBytes || outputFiles.has(name) || name === tokenFile) continue;
-    const text = await readFile(path, "latin1");
-    if (text.includes(secret))
-      await writeWhole(path, Buffer.from(text.replaceAll(secret, "removed"), "latin1"), { mode: 0o600 });
+    const text = readFileSync(path, "latin1");
+    if (!text.includes(secret)) continue;
+    const rest = Buffer.from(text.replaceAll(secret, "removed"), "latin1");
+    writeWholeSync(path, rest, { mode: 0o600, fsync: false });
   }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Empty for anything but a plain file: reading a pipe may never end. */
+function read(file: string): string {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  return found?.isFile() && found.size <= maxBytes ? readFileSync(file, "utf8") : "";
 }
