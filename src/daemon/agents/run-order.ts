@@ -14,6 +14,7 @@ import type { HarnessOrder } from "../../ports/harness.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { shellQuote } from "../../shell-quote.ts";
+import { oneLine } from "../../text.ts";
 import { baseOf, uuid8Of } from "../project.ts";
 
 /** The order that a run was started with: needed to read its end, and to ask it again. */
@@ -243,7 +244,7 @@ async function outsideValues(
     tests: await lastTests(places, task),
     ...(parent === undefined
       ? {}
-      : { "parent.branch": parent.branch, "parent.summary": parent.summary, "parent.id": parent.id }),
+      : { "parent.branch": parent.branch, "parent.summary": oneLine(parent.summary), "parent.id": parent.id }),
   };
 }
 
