@@ -51,6 +51,7 @@ import { takeLock } from "./home/lock.ts";
 import { loginOf } from "./home/logins.ts";
 import { makePrivateFolder } from "./home/make-folder.ts";
 import { homeFolder, homePlaces, type Places, packageVersion } from "./home/places.ts";
+import { restrictHome } from "./home/private-files.ts";
 import { mayCount, readRepositoryConfig } from "./home/trust.ts";
 import type { Git } from "./ports/git.ts";
 import type { Harness } from "./ports/harness.ts";
@@ -86,6 +87,8 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
   const log: LeveledLog = isForeground
     ? createStreamLog(process.stderr, "info")
     : createFileLog({ path: places.log, level: "info", now: systemClock.now });
+  for (const path of restrictHome(places))
+    log.warn("A file of the home may be readable by others, and its permissions cannot be changed", { path });
   if (isAgents)
     log.warn(
       "An agent started the daemon, so it has none of your keys. To give it your keys: signalbox down && signalbox up",

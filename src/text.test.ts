@@ -32,7 +32,9 @@ test.each([
   ["half of an escape", "a\u001b[", "a"],
   ["lines written over", "10 %\r50 %\rdone\r\nnext\r", "done\nnext"],
   ["control characters", "a\u0000\u0007\b\u007fb\tc\u000b\u000c", "ab\tc"],
-  ["what turns the writing round", "a\u202eb\u2066c\u2028d", "abcd"],
+  ["what turns the writing round", "a\u202eb\u2066c\u2028d\u061ce", "abcde"],
+  ["what nobody sees", "pa\u200bss\u2060wo\ufeffrd\u00ad\u200d\u{e0041}\u3164", "password"],
+  ["joiners that join nothing", "a\u200db \u200c👩\u200d\u200d💻\u200d", "ab 👩\u200d💻"],
   ["half of a pair", "a\ud800b", "a\ufffdb"],
 ])("plainOutput removes %s", (_, output, plain) => {
   expect(plainOutput(output)).toBe(plain);
@@ -63,6 +65,7 @@ test.each([
   ["  half a pair \ud83d ", "half a pair \ufffd"],
   ["größe 日本 👩‍💻 ✓", "größe 日本 👩‍💻 ✓"],
   ["Not\u001b[31m logged\u001b[0m in.\r\n\u001b]0;title\u0007 Log\u202e in\t again.\n", "Not logged in. Log in again."],
+  ["pass\u200bword\u{e0068}\u{e0069} می\u200cخواهم", "password می\u200cخواهم"],
   ["", ""],
 ])("%j is shown on one line as %j", (text, line) => {
   expect(oneLine(text)).toBe(line);
@@ -83,4 +86,12 @@ test("oneLine gives one line without control characters, of limited length and w
 test("cutText cuts between whole characters, and marks the cut", () => {
   expect(["abc", "abcd", "ab🚂d"].map((text) => cutText(text, 3))).toEqual(["abc", "ab…", "ab…"]);
   expect(cutText("a🚂bc", 3)).toBe("a…");
+});
+
+test("a million invisible characters take no longer than one pass", () => {
+  for (const text of ["\u200d", "é\u200d", "\u200b", "\u200d\u200c"]) {
+    const start = performance.now();
+    oneLine(`é${text.repeat(1_000_000)}é`);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  }
 });

@@ -16,11 +16,11 @@ export function shownTime(at: number): string {
 }
 
 /**
- * A foreign text as one safe line for people: no escape sequences, no control characters, no line breaks, no characters
- * that change the direction of writing, and at most `max` characters.
+ * A foreign text as one safe line for people: no escape sequences, no control characters, no line breaks, no invisible
+ * characters, none that change the direction of writing, and at most `max` characters.
  */
 export function oneLine(text: string, max = Number.POSITIVE_INFINITY): string {
-  const plain = text.replace(escapes, "").toWellFormed();
+  const plain = withoutHidden(text.replace(escapes, "").toWellFormed());
   return cutText(plain.replace(breaks, " ").trim(), max);
 }
 
@@ -35,7 +35,19 @@ export function cutText(text: string, max: number): string {
 export function plainOutput(output: string): string {
   const text = output.replace(escapes, "").toWellFormed();
   const lines = text.includes("\r") ? text.split("\n").map(lastWritten).join("\n") : text;
-  return lines.replace(controls, "");
+  return withoutHidden(lines.replace(controls, ""));
+}
+
+/**
+ * Removes characters that nobody sees: they could split a word that a person searches for, or carry a text for models
+ * alone. Joiners stay between letters of other scripts and emoji, which need them.
+ */
+function withoutHidden(text: string): string {
+  if (asciiOnly.test(text)) return text;
+  return text
+    .replace(hidden, "")
+    .replace(joiners, ([joiner = ""]) => joiner)
+    .replace(looseJoiners, "");
 }
 
 /** A progress line is overwritten again and again; only its last state stays. */
@@ -55,9 +67,16 @@ const escapes = new RegExp(
   "g",
 );
 
+const asciiOnly = /^\p{ASCII}*$/u;
+/** Zero-width spaces, fillers, tags and selectors that carry no visible character. */
+const hidden =
+  /[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/gu;
+const joiners = /[\u200c\u200d]{2,}/gu;
+const looseJoiners = /(?<!\P{ASCII})[\u200c\u200d]|[\u200c\u200d](?!\P{ASCII})/gu;
+
 // Including invisible characters that change the direction of writing.
-const controls = /[^\P{Cc}\n\t]|[\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
-const breaks = /[\p{Cc}\s\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
+const controls = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const breaks = /[\p{Cc}\s\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
 const maxLines = 4;
 

@@ -102,6 +102,11 @@ export function createScriptedTerminal({ now }: { readonly now: () => number }):
     capture: async (run, scrollback = 0) => plainText(shown(run, scrollback)),
     captureStyled: async (run, scrollback = 0) => styledText(shown(run, scrollback)),
     close: async (run) => close([checkId(run)]),
+    async sweep(run) {
+      // Scripted programs leave no processes behind.
+      checkId(run);
+      return false;
+    },
     closeSession: async (session) => {
       checkId(session);
       close([...windows.values()].flatMap(({ pane }) => (pane.session === session ? [pane.run] : [])));

@@ -13,7 +13,16 @@ test.each<[string, string]>([
   ["the last of several fences", `${fence('{"good": false}')}\nOn second thought:\n${fence('{"good": true}')}`],
   ["an indented fence with other letters", `- Answer:\n  \`\`\`JSON\r\n  {"good": true}\r\n  \`\`\`\r\n`],
   ["a fence that was not closed", `\`\`\`json\n{"good": true}`],
-  ["a fence before an example", `${fence('{"good": true}')}\nThe form was {"good": false}.`],
+  ["a value in prose after a fence", `${fence('{"good": false}')}\nsays the file. Mine: {"good": true}.`],
+  ["a fence after a value in prose", `At first {"good": false}, then:\n${fence('{"good": true}')}`],
+  ["a value before a quote", '{"good": true}\n\n> {"good": false}'],
+  ["a value after a quote", '> {"good": false}\n\n{"good": true}'],
+  ["a value before a quoted fence", `{"good": true}\n${fence('{"good": false}').replaceAll(/^/gm, "> ")}`],
+  ["a fence before a quote in a list", `${fence('{"good": true}')}\n- the log:\n  1. > {"good": false}`],
+  ["a fence before a fence of another language", `${fence('{"good": true}')}\n${fence('x = {"good": false}', "ts")}`],
+  ["a fence before a longer fence", `${fence('{"good": true}')}\n\`\`\`\`md\n${fence('{"good": false}')}\n\`\`\`\``],
+  ["a fence before a fence of tildes", `${fence('{"good": true}')}\n~~~text\n${fence('{"good": false}')}\n~~~`],
+  ["a fence between loose brackets", `In { I said:\n${fence('{"good": true}')}\nThen }.`],
   ["a fence with another tag", fence('{"good": true}', "")],
   ["a fence on one line", '```json {"good": true} ```'],
   ["prose around it", 'Yes. {"good": true}. Bye.'],
@@ -65,6 +74,8 @@ test.each([
   ["broken", 'Draft: {"good": false}. Final: {"good": true, "why": "he said "no""}'],
   ["cut off", 'Draft: {"good": false}. Final: {"good": true, "list": [{"good": true}, {"go'],
   ["only described", 'Draft: {"good": false}. As asked: {"good": true | false}'],
+  ["part of something that is no JSON", 'Draft: {"good": false}. Final: {answer: {"good": true}, why: {"a": 1}}'],
+  ["part of a list of drafts that is cut off", 'Draft: {"good": false}. ["x", {"good": true}, '],
 ])("an earlier value is not used when the last one is %s", (_how, text) => {
   expect(readAnswer(text).ok).toBe(false);
 });
@@ -100,14 +111,35 @@ test("a value that is nested too deep to be written again is refused", () => {
   expect(readAnswer(nested(500_000)).ok).toBe(false);
 });
 
-test.each(["[", "{", '["', '{"', '"', '\\"', "[1 ", "[1,{", ",", ", ", "{}", "```json\n", "```json\n{\n", "[ \n"])(
-  "half a million characters of %j take no longer than one pass",
-  (piece) => {
-    const start = ownTime();
-    readAnswer(piece.repeat(500_000 / piece.length));
-    expect(ownTime() - start).toBeLessThan(2_000);
-  },
-);
+test.each([
+  "[",
+  "{",
+  '["',
+  '{"',
+  '"',
+  '\\"',
+  "[1 ",
+  "[1,{",
+  ",",
+  ", ",
+  "{}",
+  "```json\n",
+  "```json\n{\n",
+  "[ \n",
+  "{x",
+  "}",
+  "> ",
+  '>\n{"\n',
+  "- ",
+  "`",
+  "~",
+  '{x{"a":1}',
+  "```a\n```\n",
+])("half a million characters of %j take no longer than one pass", (piece) => {
+  const start = ownTime();
+  readAnswer(piece.repeat(500_000 / piece.length));
+  expect(ownTime() - start).toBeLessThan(2_000);
+});
 
 test("a name from the prototype does no harm", () => {
   const answer = readAnswer('{"__proto__": {"good": true}}');
@@ -140,6 +172,60 @@ test("no text makes readAnswer throw", () => {
   fc.assert(
     fc.property(texts, (text) => typeof readAnswer(text).ok === "boolean"),
     { numRuns: 2_000 },
+  );
+});
+
+/** Texts with a value in them that the agent does not state itself. */
+const quotes: readonly ((value: string) => string)[] = [
+  (value) => value.replaceAll(/^/gm, "> "),
+  (value) => fence(value).replaceAll(/^/gm, "> "),
+  (value) => fence(value).replaceAll(/^/gm, "  >> "),
+  (value) => fence(value, "diff"),
+  (value) => `\`\`\`\`markdown\n${fence(value)}\n\`\`\`\``,
+  (value) => `The log has ${JSON.stringify(value)} in it.`,
+  () => "Nothing else.",
+];
+
+test("the last of several answers counts, wherever it stands and whatever is quoted around it", () => {
+  const answer = fc.record({ verdict: fc.constantFrom("pass", "fail"), why: fc.string() });
+  const state = fc.constantFrom<(value: string) => string>(
+    (value) => value,
+    (value) => fence(value),
+    (value) => fence(value, ""),
+    (value) => `My answer: ${value}`,
+  );
+  const quoted = fc.tuple(fc.constantFrom(...quotes), answer, fc.constantFrom(undefined, 2));
+  const told = fc.array(quoted, { maxLength: 3 }).map((all) => {
+    return all.map(([write, value, indent]) => write(JSON.stringify(value, undefined, indent))).join("\n\n");
+  });
+  const stated = fc.tuple(state, answer, fc.constantFrom(undefined, 2));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(told, stated), { minLength: 1, maxLength: 3 }), told, (all, after) => {
+      const before = all.map(([said, [write, value, indent]]) => {
+        return `${said}\n\n${write(JSON.stringify(value, undefined, indent))}`;
+      });
+      const last = all.at(-1)?.[1][1];
+      expect(readAnswer(`${before.join("\n\n")}\n\n${after}`)).toEqual({ ok: true, value: last });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a text that only quotes answers has none", () => {
+  for (const quote of quotes) {
+    const text = quote('{"good": true}');
+    expect(readAnswer(text), text).toEqual({ ok: false, problem: "There is no JSON value in the answer." });
+  }
+});
+
+test("a value inside a larger value, or inside one of its strings, is not taken out of it", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), fc.boolean(), (inner, key, isText) => {
+      const value = { [`k${key}`]: isText ? JSON.stringify({ good: inner }) : { good: inner } };
+      const text = JSON.stringify(value);
+      expect(readAnswer(`So: ${text}.`)).toEqual({ ok: true, value: JSON.parse(text) as unknown });
+      expect(readAnswer(`So: ${text.slice(0, -1)}`).ok).toBe(false);
+    }),
   );
 });
 

@@ -119,6 +119,34 @@ test("with styles, only colours and styles are kept, and they end with the text"
   expect(shownOutput(hostile, true)).toBe("a\u001b[31;1mred\u001b[0mlinkb\u001b[0m");
 });
 
+test.each([
+  ["conceal", "a\u001b[8mhidden\u001b[28mb", "ahidden\u001b[28mb\u001b[0m"],
+  ["conceal among others", "\u001b[1;8;31mx", "\u001b[1;31mx\u001b[0m"],
+  ["a foreground in its background's colour", "\u001b[31;41mx", "\u001b[31;41;39;49mx\u001b[0m"],
+  ["the same in two sequences", "\u001b[44my\u001b[38;5;4mx", "\u001b[44my\u001b[38;5;4;39;49mx\u001b[0m"],
+  ["nearly the same", "\u001b[48;2;10;20;30;38;2;12;22;32mx", "\u001b[48;2;10;20;30;38;2;12;22;32;39;49mx\u001b[0m"],
+  [
+    "with colons",
+    "\u001b[48:2::10:20:30m\u001b[38:2:10:20:30mx",
+    "\u001b[48;2;10;20;30m\u001b[38;2;10;20;30;39;49mx\u001b[0m",
+  ],
+  ["black on nothing", "\u001b[30mx", "\u001b[30;39;49mx\u001b[0m"],
+  ["small letters and fonts", "\u001b[74mx\u001b[11my", "xy\u001b[0m"],
+  ["a zero-width space", "\u001b[32mpa\u200bss", "\u001b[32mpass\u001b[0m"],
+])("styles that hide text are removed: %s", (_, text, shown) => {
+  expect(shownOutput(text, true)).toBe(shown);
+});
+
+test.each([
+  "\u001b[1;31mred\u001b[0m",
+  "\u001b[97;44mwhite on blue\u001b[0m",
+  "\u001b[30;47mblack on white\u001b[0m",
+  "\u001b[38;5;208;48;5;236morange on grey\u001b[39;49mx",
+  "\u001b[7mreverse\u001b[27m\u001b[4munder\u001b[24m",
+])("styles that hide nothing are kept: %j", (text) => {
+  expect(shownOutput(text, true)).toBe(`${text}\u001b[0m`);
+});
+
 test("a colour inside a title sequence does not let the title through", () => {
   expect(shownOutput("\u001b]0;ti\u001b[31mtle\u0007x", true)).toBe("\u001b[31mtlex\u001b[0m");
 });

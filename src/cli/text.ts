@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { plainOutput } from "../text.ts";
+import { createStyleFilter } from "./styles.ts";
 
 /** `no errors`, `1 error`, `2 errors`. */
 export function count(number: number, one: string): string {
@@ -70,10 +71,16 @@ export function given<T extends object>(values: T): Given<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
-/** An agent's output without terminal control sequences; with `isStyled`, colours and styles are kept. */
+/**
+ * An agent's output without terminal control sequences; with `isStyled`, colours and styles are kept, except those that
+ * hide text.
+ */
 export function shownOutput(text: string, isStyled: boolean): string {
   if (!isStyled) return plainOutput(text);
-  const parts = text.split(styleSequences).map((part, index) => (index % 2 === 1 ? part : plainOutput(part)));
+  const styles = createStyleFilter();
+  const parts = text
+    .split(styleSequences)
+    .map((part, index) => (index % 2 === 1 ? styles.take(part) : plainOutput(part)));
   return parts.length > 1 ? `${parts.join("")}${reset}` : parts.join("");
 }
 

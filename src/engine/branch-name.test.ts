@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { oneLine } from "../text.ts";
 import {
   branchNameProblem,
   defaultBranch,
@@ -79,9 +80,9 @@ test("git accepts every name that we accept", () => {
 test("git refuses every name that we refuse", () => {
   fc.assert(
     fc.property(names, (all) => {
-      // We are stricter in two cases: git reads @{…} as the name of another branch before it judges, and lets a branch
-      // be named @, which everywhere else means HEAD.
-      const judged = all.filter((name) => name !== "@" && !name.includes("@{"));
+      // We are stricter in three cases: git reads @{…} as the name of another branch before it judges, lets a branch be
+      // named @, which everywhere else means HEAD, and accepts invisible characters.
+      const judged = all.filter((name) => name !== "@" && !name.includes("@{") && oneLine(name) === name);
       const refused = judged.filter((name) => branchNameProblem(name) !== undefined);
       expect(acceptedByGit(refused)).toEqual([]);
     }),

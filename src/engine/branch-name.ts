@@ -1,3 +1,5 @@
+import { oneLine } from "../text.ts";
+
 /**
  * Why git, or a terminal, would not take this name for a branch, as a sentence; undefined where it is fine. These are
  * the rules of `git check-ref-format --branch`, and a length that leaves room for the folders of the file system.
@@ -14,6 +16,7 @@ const rules: readonly (readonly [broken: (name: string) => boolean, problem: str
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule searches for them.
   [(name) => /[\x00-\x1f\x7f]/.test(name), "contains a control character"],
   [(name) => name.includes(" "), "contains a space"],
+  [(name) => oneLine(name) !== name, "contains an invisible character, or one that changes the direction of writing"],
   [(name) => /[~^:?*[\\]/.test(name), "contains one of ~ ^ : ? * [ \\"],
   [(name) => name.startsWith("-"), "begins with a hyphen, so commands would take it for an option"],
   [(name) => name.startsWith("/") || name.endsWith("/"), "begins or ends with a slash"],

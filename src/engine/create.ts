@@ -1,3 +1,4 @@
+import { oneLine } from "../text.ts";
 import { branchNameProblem } from "./branch-name.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
@@ -21,7 +22,8 @@ export interface Creation extends TaskIdentity {
  * is no such way, the engine acquires a workspace and starts the state's agent.
  */
 export function createTask(workflow: Workflow, creation: Creation, facts: Facts): Decision {
-  const { status: asked, preset = "", settings = {}, ...identity } = creation;
+  const { status: asked, preset = "", settings = {}, ...given } = creation;
+  const identity = { ...given, ...inOneLine(given) };
   const first = workflow.initial[0] ?? "";
   const status = asked ?? (identity.summary.trim() === "" ? workflow.unclear : first);
   const refusal = creationProblem(workflow, status, preset, settings);
@@ -134,7 +136,8 @@ const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
 /** Only the engine knows the workspace, the terminal session, the pull request and what the work has changed. */
 const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession", "protectedChanges"];
 
-export function edit(workflow: Workflow, task: Task, actor: Actor, set: TaskEdit): Decision {
+export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEdit): Decision {
+  const set = { ...given, ...inOneLine(given) };
   // The engine may edit an ended task too: it releases the workspace after the end.
   const refusal =
     actor.role === "engine"
@@ -162,6 +165,17 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, set: TaskEdit
     set: Object.fromEntries(changed),
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+/**
+ * A summary and a label are shown in lists, commits and prompts, so they are one line each: line breaks become spaces,
+ * and control characters, escape sequences and invisible characters are removed.
+ */
+function inOneLine({ summary, labels }: TaskEdit): TaskEdit {
+  return {
+    ...(summary === undefined ? {} : { summary: oneLine(summary) }),
+    ...(labels === undefined ? {} : { labels: [...new Set(labels.map((label) => oneLine(label)))].filter(Boolean) }),
+  };
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -1,3 +1,4 @@
+import { oneLine } from "../text.ts";
 import { builtInVariables } from "./language/read-settings.ts";
 import type { Task } from "./task.ts";
 import { fill } from "./template.ts";
@@ -56,7 +57,7 @@ function ofTask(task: Task): Readonly<Record<string, string | undefined>> {
     number: String(task.number),
     project: task.project,
     branch: task.branch,
-    summary: task.summary,
+    summary: oneLine(task.summary),
     workflow: task.workflow,
     status: task.status,
     previous_status: task.previousStatus,

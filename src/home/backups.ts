@@ -2,6 +2,7 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
+  fchmodSync,
   fsyncSync,
   openSync,
   readdirSync,
@@ -194,6 +195,8 @@ function copyDurably(from: string, to: string): void {
     copyFileSync(from, to);
     const descriptor = openSync(to, "r+");
     try {
+      // The copy has the permissions of the original, which may come from elsewhere.
+      fchmodSync(descriptor, 0o600);
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);

@@ -39,6 +39,8 @@ export interface Git {
   leftBehind(repository: string, branch: string, workspaces: string): Promise<LeftBehind | undefined>;
   /** Whether this repository has a branch, and which one is checked out. Only reads files; undefined if it cannot. */
   lookAtBranch(repository: string, branch: string): Promise<LookedAtBranch | undefined>;
+  /** The branches of this repository that git cannot read; everything else passes over them. */
+  brokenBranches(repository: string): Promise<readonly BrokenBranch[]>;
   /** Whether a workspace's branch has not moved since it was created, according to the reflogs. Only reads files. */
   isAtItsStart(folder: string, branch: string): Promise<boolean>;
   /**
@@ -46,6 +48,14 @@ export interface Git {
    * Refused with `git.in-the-way` if the folder contains something else.
    */
   clone(order: CloneOrder): Promise<void>;
+}
+
+export interface BrokenBranch {
+  readonly name: string;
+  /** What is wrong with it, as the end of a sentence. */
+  readonly reason: string;
+  /** The command that removes it, and restores it where its last commit is known. */
+  readonly fix: string;
 }
 
 export interface LookedAtBranch {

@@ -18,9 +18,14 @@ export interface Terminal {
   capture(run: string, scrollback?: number): Promise<string>;
   /** The same with colours, for people's terminals. */
   captureStyled(run: string, scrollback?: number): Promise<string>;
-  /** Ends the program and its descendants, and closes the window. Does nothing if there is none. */
+  /** Ends the program with everything that it has started, and closes the window. Does nothing if there is none. */
   close(run: string): Promise<void>;
-  /** The same for all windows of a session. */
+  /**
+   * Ends what is left of a program that has ended, such as processes in sessions of their own. Its window stays. Returns
+   * whether any was alive.
+   */
+  sweep(run: string): Promise<boolean>;
+  /** Closes all windows of a session. */
   closeSession(session: string): Promise<void>;
   /** Sets the session's title for people; any text. */
   setTitle(session: string, title: string): Promise<void>;

@@ -30,7 +30,7 @@ export async function interactive(
   });
 
   const evidence = (event: HarnessEvent) => {
-    if (events !== "") appendFileSync(events, `${JSON.stringify(event)}\n`);
+    if (events !== "") appendFileSync(events, `${JSON.stringify(event)}\n`, { mode: 0o600 });
   };
   const redraw = () =>
     screen.show(dialog ?? { kind: "box", input, busy: turn === undefined ? undefined : doing, queued: queue });

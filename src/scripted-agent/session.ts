@@ -48,7 +48,7 @@ export function openSession({ state, id, kind, role, task }: SessionOrder): Sess
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/.test(id))
     return refusal("session-unknown", `"${id}" cannot be the id of a session: use letters, digits and hyphens.`);
   const folder = join(state, "sessions");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, `${id}.json`);
   const transcript = join(folder, `${id}.jsonl`);
   const lock = join(folder, `${id}.lock`);
@@ -63,7 +63,7 @@ export function openSession({ state, id, kind, role, task }: SessionOrder): Sess
       ? (JSON.parse(readFileSync(file, "utf8")) as Remembered)
       : { turns: 0, played: {}, run: numberOf(join(state, "runs", nameOf(task)), role, id) };
   const save = () => {
-    writeFileSync(`${file}.new`, JSON.stringify(remembered));
+    writeFileSync(`${file}.new`, JSON.stringify(remembered), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   };
   save();
@@ -79,7 +79,7 @@ export function openSession({ state, id, kind, role, task }: SessionOrder): Sess
       remembered = { ...remembered, turns: remembered.turns + 1, played: counted };
       save();
     },
-    note: (line) => appendFileSync(transcript, `${JSON.stringify(line)}\n`),
+    note: (line) => appendFileSync(transcript, `${JSON.stringify(line)}\n`, { mode: 0o600 }),
     close: () => rmSync(lock, { force: true }),
   };
 }
@@ -91,8 +91,8 @@ export function countersOf(state: string, task: string) {
   return {
     read: (name: string): number => statSync(fileOf(name), { throwIfNoEntry: false })?.size ?? 0,
     increment(name: string): void {
-      mkdirSync(folder, { recursive: true });
-      appendFileSync(fileOf(name), ".");
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      appendFileSync(fileOf(name), ".", { mode: 0o600 });
     },
   };
 }
@@ -103,21 +103,21 @@ function refusal(kind: HarnessError["kind"], message: string): HarnessError {
 
 /** The number of a session among those of its role, in the order of opening. */
 function numberOf(folder: string, role: string, id: string): number {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, nameOf(role));
-  appendFileSync(file, `${id}\n`);
+  appendFileSync(file, `${id}\n`, { mode: 0o600 });
   return readFileSync(file, "utf8").split("\n").indexOf(id) + 1;
 }
 
 function take(lock: string): boolean {
   const own = identityOf(process.pid);
   try {
-    writeFileSync(lock, own, { flag: "wx" });
+    writeFileSync(lock, own, { flag: "wx", mode: 0o600 });
     return true;
   } catch {
     const holder = readFileSync(lock, "utf8");
     if (holder !== "" && holder === identityOf(Number.parseInt(holder, 10))) return false;
-    writeFileSync(lock, own);
+    writeFileSync(lock, own, { mode: 0o600 });
     return true;
   }
 }

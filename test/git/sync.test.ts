@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -93,4 +94,50 @@ test("a sync of some branches updates these, whatever happened to others", async
   user.git("branch", "folder");
   expect((await sync("folder")).branches.folder).toBe(tip);
   expect(filed()).toEqual(["folder", "main"]);
+});
+
+/** Branches as a power cut or a hand leaves them. */
+function breakBranches(user: Repository): void {
+  const heads = join(user.folder, ".git/refs/heads");
+  user.git("branch", "garbled");
+  mkdirSync(join(heads, "deep"));
+  writeFileSync(join(heads, "garbled"), "nothing\n");
+  writeFileSync(join(heads, "deep/empty"), "");
+  writeFileSync(join(heads, "gone"), "1234567890123456789012345678901234567890\n");
+}
+
+test("a broken branch of the user's repository is passed over by a sync, a collect and a publication", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  const tree = worktreeOf(stage, user);
+  const first = user.git("rev-parse", "main");
+  breakBranches(user);
+  const { branches } = await control.syncFrom({ from: user.folder, name: "user" });
+  expect(branches).toEqual({ main: first, task: first });
+  const work = tree.commit({ "a.txt": "work\n" });
+  expect(await control.collect({ folder: tree.folder, branch: "task", task: "t1" })).toMatchObject({ commit: work });
+  const { commit } = (await control.merge({
+    ...{ onto: first, branch: work, message: "Merge task", strategy: "merge" },
+    ...{ author: { name: "Ada", email: "ada@example.org" }, date: 1_000_000 },
+  })) as { commit: string };
+  const result = await control.publish({ repository: user.folder, branch: "main", commit, expected: first });
+  expect(result).toMatchObject({ kind: "published" });
+  expect(user.git("rev-parse", "main")).toBe(commit);
+  expect((await control.syncFrom({ from: user.folder, name: "user" })).branches).toMatchObject({ main: commit });
+});
+
+test("broken branches are named, with commands that remove or restore them", async () => {
+  const user = stage.repository();
+  const first = user.git("rev-parse", "main");
+  expect(await stage.git.brokenBranches(user.folder)).toEqual([]);
+  breakBranches(user);
+  const broken = await stage.git.brokenBranches(user.folder);
+  expect(broken.map(({ name, reason }) => `${name}: ${reason}`)).toEqual([
+    "deep/empty: its file names no commit",
+    "garbled: its file names no commit",
+    "gone: its commit 123456789012 is missing",
+  ]);
+  for (const { fix } of broken) execFileSync("sh", ["-c", fix]);
+  expect(await stage.git.brokenBranches(user.folder)).toEqual([]);
+  expect(user.git("rev-parse", "garbled")).toBe(first);
 });

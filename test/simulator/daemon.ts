@@ -103,6 +103,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     obeyed: async () => obeyed,
     leftBehind: async () => undefined,
     lookAtBranch: async () => undefined,
+    brokenBranches: async () => [],
     isAtItsStart: async () => false,
     clone: async () => undefined,
   };

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { procTable } from "./proc-table.ts";
@@ -29,6 +29,37 @@ test("a program that ignores all signals ends with its children, including those
   await stage.terminal.close("r-1");
   expect(await alive()).toEqual({ started: 4, alive: 0 });
   expect(await stage.terminal.list()).toEqual([]);
+});
+
+const daemonise = `(setsid nohup sh -c 'echo $$ >> pids; exec sleep 1000' >/dev/null 2>&1 &)
+    (setsid sh -c '(setsid sh -c "echo \\$\\$ >> pids; exec sleep 1000" >/dev/null 2>&1 &)' &)
+    while [ "$(wc -l < pids || echo 0)" -lt 2 ]; do sleep 0.05; done`;
+
+test("processes that left the program's session and lost their parents end with its window", async () => {
+  await openScript(`${daemonise}; printf ready; while :; do sleep 1; done`);
+  await stage.open({ run: "r-2", argv: ["sh", "-c", "printf ready; while :; do sleep 1; done"] });
+  expect(await alive()).toEqual({ started: 2, alive: 2 });
+  await stage.terminal.close("r-1");
+  expect(await alive()).toEqual({ started: 2, alive: 0 });
+  expect(await stage.terminal.list()).toMatchObject([{ run: "r-2", dead: undefined }]);
+});
+
+test("processes that an ended program left behind are swept, and its window stays", async () => {
+  await openScript(`${daemonise}; printf ready; exit 0`);
+  await until(stage.terminal.list, ([pane]) => pane?.dead !== undefined);
+  expect(await alive()).toEqual({ started: 2, alive: 2 });
+  expect(await stage.terminal.sweep("r-1")).toBe(true);
+  expect(await alive()).toEqual({ started: 2, alive: 0 });
+  expect(await stage.terminal.sweep("r-1")).toBe(false);
+  expect(await stage.terminal.list()).toHaveLength(1);
+});
+
+test("processes that left a program are found when its window and its run folder are gone", async () => {
+  await openScript(`${daemonise}; printf ready; exit 0`);
+  await stage.tmux("kill-server");
+  await rm(stage.folderOf("r-1"), { recursive: true });
+  await stage.terminal.close("r-1");
+  expect(await alive()).toEqual({ started: 2, alive: 0 });
 });
 
 test("a program has time to end by itself", async () => {

@@ -20,7 +20,7 @@ const runToEnd = async (order: Partial<WindowOrder>) => {
   return { dead: pane?.dead, screen: (await stage.terminal.capture("r-1")).trim() };
 };
 
-test("a program gets the order's environment, the terminal's own variables, and nothing else", async () => {
+test("a program gets the order's environment, the mark of its run, the terminal's own variables, and nothing else", async () => {
   process.env.SIGNALBOX_STRAY_KEY = "secret";
   const argv = ["/usr/bin/env", "-0"];
   const env = { PATH: "/bin", TERM: "wrong", TMUX_TMPDIR: "/mine", MULTI: "a\nb=c;#(x)" };
@@ -32,8 +32,9 @@ test("a program gets the order's environment, the terminal's own variables, and 
     .split("\0")
     .filter((each) => !/^(PWD|_|OLDPWD|SHLVL)=/.test(each));
   expect(dead).toEqual({ code: 4, signal: "" });
+  const mark = found.find((each) => /^SIGNALBOX_PROCESS=[0-9a-f]{64}$/.test(each));
   expect(found.filter((each) => !each.startsWith("TERM_PROGRAM")).toSorted()).toEqual(
-    ["", "MULTI=a\nb=c;#(x)", "PATH=/bin", "TERM=tmux-256color", "TMUX_TMPDIR=/mine"].toSorted(),
+    ["", "MULTI=a\nb=c;#(x)", "PATH=/bin", mark, "TERM=tmux-256color", "TMUX_TMPDIR=/mine"].toSorted(),
   );
   expect(await stage.tmux("show-environment", "-g")).not.toContain("STRAY");
   delete process.env.SIGNALBOX_STRAY_KEY;

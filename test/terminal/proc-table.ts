@@ -23,9 +23,21 @@ export const procTable: ProcessTable = {
     }
     return all.filter((each) => family.has(each.pid)).flatMap((each) => identityOf(each) ?? []);
   },
-  bearersOf: async () => [],
+  bearersOf: async (entry) =>
+    readdirSync("/proc").flatMap((name) => {
+      if (!/^\d+$/.test(name) || !environmentOf(name).includes(entry)) return [];
+      return identityOf(entryOf(Number(name))) ?? [];
+    }),
   cpuTime: async () => 0,
 };
+
+function environmentOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+  } catch {
+    return [];
+  }
+}
 
 function identityOf(entry: Entry | undefined): ProcessIdentity | undefined {
   return entry && { boot, pid: entry.pid, start: entry.start };

@@ -13,6 +13,7 @@ import { merge, mergeAll, predictConflicts, revertMerge } from "./control/merge.
 import { createRunner, defaultLimits } from "./runner.ts";
 import { unpushedModules } from "./salvage/inside.ts";
 import { dropSalvaged, listSalvaged, restoreFiles, salvage } from "./salvage/salvage.ts";
+import { createBrokenBranches } from "./user/broken-branches.ts";
 import { createLeftBehind, isAtItsStart, lookAtBranch } from "./user/moved-branch.ts";
 import { createObeyed } from "./user/obeyed.ts";
 import { inTheWay, publish, restoreBranch } from "./user/publish.ts";
@@ -48,6 +49,7 @@ export function createGit({ env, signal, program = "git", limits = defaultLimits
     obeyed,
     leftBehind: createLeftBehind(run),
     lookAtBranch,
+    brokenBranches: createBrokenBranches(run),
     isAtItsStart,
     clone: (order) => cloneRepository(run, order),
   };

@@ -35,6 +35,8 @@ export function gitEnvironment(
     GIT_EDITOR: ":",
     GIT_PAGER: "cat",
     GIT_NO_REPLACE_OBJECTS: "1",
+    // Git would refuse every fetch from and into a repository with one broken branch. We delete no unreachable object.
+    GIT_REF_PARANOIA: "0",
     // Applies also to the git process at the other end of a local fetch, which our flags do not reach.
     GIT_ALLOW_PROTOCOL: protocols.length === 0 ? "none" : protocols.join(":"),
   };

@@ -141,7 +141,7 @@ async function launchOf(
   const addFile = async (flag: string, name: string, text: string) => {
     if (text === "") return;
     const file = join(runFolder, name);
-    await writeFile(file, text);
+    await writeFile(file, text, { mode: 0o600 });
     add(flag, file);
   };
   if (order.mode === "session") {

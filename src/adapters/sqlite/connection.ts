@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
 import { Fault } from "../../fault.ts";
 import { storeClosed } from "./faults.ts";
@@ -30,6 +31,8 @@ export const newestVersion = migrations.length;
 export function connect(path: string, { isExclusive = false }: Connecting = {}): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
+    // SQLite gives its write-ahead log the permissions of the database.
+    if (path !== ":memory:") makePrivate(path);
     database = new DatabaseSync(path, { timeout: 5_000, enableForeignKeyConstraints: true });
     // Before the first read: SQLite takes the lock with the first access, and keeps it.
     if (isExclusive) database.exec("pragma locking_mode = exclusive");
@@ -41,6 +44,20 @@ export function connect(path: string, { isExclusive = false }: Connecting = {}):
   } catch (error) {
     database?.close();
     throw toFault(error, path);
+  }
+}
+
+/**
+ * SQLite would create the file with the umask's permissions. An existing file is not opened here: closing it would
+ * release the locks that another connection of this process has on it.
+ */
+function makePrivate(path: string): void {
+  try {
+    if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600));
+    const { mode } = statSync(path);
+    if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
+  } catch {
+    // SQLite reports a file that cannot be created or opened.
   }
 }
 

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { writeWhole } from "../../durable-file.ts";
 import { isProgram } from "../../find-program.ts";
 import type { ProcessIdentity } from "../../ports/processes.ts";
+import { sha256 } from "../../sha256.ts";
 
 /** The launcher's order. It contains secrets. */
 export interface LaunchOrder {
@@ -97,6 +98,14 @@ function isMachineCode(head: string): boolean {
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/**
+ * The value of the mark in the environment of a run's processes. Derived from the run's folder, so that it is known even
+ * if an agent has deleted that folder.
+ */
+export function markOf(folder: string): string {
+  return sha256(folder);
 }
 
 /** The identity of a run's program. The process that creates this file owns the run, so each run has one program. */

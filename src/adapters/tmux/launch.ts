@@ -2,7 +2,8 @@ import { readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeWholeSync } from "../../durable-file.ts";
 import { oneLine } from "../../text.ts";
-import { identifyMyself, type LaunchOrder, recordFile, resolveProgram } from "./launch-order.ts";
+import { markVariable } from "../processes/process-table.ts";
+import { identifyMyself, type LaunchOrder, markOf, recordFile, resolveProgram } from "./launch-order.ts";
 
 // The program of every window. Tmux starts it with the order's file as its argument, and it execs the run's program.
 
@@ -34,7 +35,7 @@ function launch(file: string): Refusal {
   } catch (error) {
     return { code: codes.notRun, message: `The folder ${cwd} cannot be entered (${codeOf(error)}).` };
   }
-  const env = { ...ordered };
+  const env: Record<string, string> = { ...ordered, [markVariable]: markOf(dirname(file)) };
   for (const name of ofTerminal) if (process.env[name] !== undefined) env[name] = process.env[name];
   return become(argv, env);
 }

@@ -29,6 +29,7 @@ import {
   endLost,
   listPanes,
   openWindow,
+  sweepLeft,
   type TmuxPane,
 } from "./windows.ts";
 
@@ -40,7 +41,7 @@ interface Tmux {
   /** The file with our server's identity; by default beside the socket. */
   readonly record?: string;
   readonly table: ProcessTable;
-  /** The folder of a run, so that `close` also finds a program whose window is lost. */
+  /** The folder of a run, so that `close` also finds a program whose window is lost, and processes that left it. */
   readonly folderOf?: (run: string) => string;
   /** Milliseconds between SIGTERM and SIGKILL when a window is closed. */
   readonly grace?: number;
@@ -117,8 +118,9 @@ export function createTmux(tmux: Tmux): Terminal {
   const close = (run: string) =>
     inTurn(run, async () => {
       const pane = (await list()).find((each) => each.run === run);
-      if (pane !== undefined) await closeWindow(ask, ending, pane);
-      else if (folderOf !== undefined) await endLost(ending, folderOf(run));
+      const folder = folderOf?.(run);
+      if (pane !== undefined) await closeWindow(ask, ending, pane, folder);
+      else if (folder !== undefined) await endLost(ending, folder);
     });
 
   return {
@@ -142,6 +144,7 @@ export function createTmux(tmux: Tmux): Terminal {
     capture: async (run, scrollback = 0) => plainText(await capture(run, scrollback)),
     captureStyled: async (run, scrollback = 0) => styledText(await capture(run, scrollback)),
     close: async (run) => close(checkId(run)),
+    sweep: async (run) => folderOf !== undefined && sweepLeft(ending, folderOf(checkId(run))),
     closeSession: async (session) => {
       checkId(session);
       const panes = (await list()).filter((each) => each.session === session);

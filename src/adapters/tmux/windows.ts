@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Fault } from "../../fault.ts";
-import type { ProcessIdentity, ProcessTable } from "../../ports/processes.ts";
+import type { ProcessTable } from "../../ports/processes.ts";
 import type { AttachCommand, Pane, Terminal, WindowOrder } from "../../ports/terminal.ts";
 import { endFamily } from "../processes/end-family.ts";
-import { readRecord, writeOrder } from "./launch-order.ts";
+import { markEntry } from "../processes/process-table.ts";
+import { markOf, readRecord, writeOrder } from "./launch-order.ts";
 import {
   type Ask,
   asArgument,
@@ -54,27 +55,45 @@ interface Ending {
   readonly grace: number;
 }
 
-/** Ends the processes in a pane, then closes its window. */
-export async function closeWindow(ask: Ask, ending: Ending, { id, pid, dead }: TmuxPane): Promise<void> {
-  if (dead === undefined || (await isOrphaned(ending.table, pid))) await endProgram(ending, pid);
+/** Ends the processes of a pane, then closes its window. */
+export async function closeWindow(
+  ask: Ask,
+  ending: Ending,
+  { id, pid, dead }: TmuxPane,
+  folder: string | undefined,
+): Promise<void> {
+  const isTheirs = dead === undefined || (await isOrphaned(ending.table, pid));
+  await endProgram(ending, isTheirs ? pid : undefined, folder);
   const end = await ask(["kill-pane", "-t", id]);
   if (end.code !== 0 && !hasNoServer(end) && !hasNoTarget(end)) throw tmuxFault("close a window", end);
 }
 
-/** Ends the program of a run if it has outlived its window. */
+/** Ends what is left of a run that has no window: its program, and the processes that the program has started. */
 export async function endLost(ending: Ending, folder: string): Promise<void> {
   const record = await readRecord(folder);
-  if (record === undefined) return;
   const { table } = ending;
-  const isSame = await table.isAlive(record);
-  if (isSame || ((await isOfThisBoot(table, record.boot)) && (await isOrphaned(table, record.pid))))
-    await endProgram(ending, record.pid);
+  const isTheirs =
+    record !== undefined &&
+    ((await table.isAlive(record)) ||
+      ((await isOfThisBoot(table, record.boot)) && (await isOrphaned(table, record.pid))));
+  await endProgram(ending, isTheirs ? record.pid : undefined, folder);
 }
 
-async function endProgram({ table, grace }: Ending, pid: number): Promise<void> {
+/** Ends the processes that a program has left behind; false if there were none. */
+export function sweepLeft(ending: Ending, folder: string): Promise<boolean> {
+  return endProgram(ending, undefined, folder);
+}
+
+/** Also ends processes that have left the program's session: they are found by the mark in their environment. */
+async function endProgram(
+  { table, grace }: Ending,
+  pid: number | undefined,
+  folder: string | undefined,
+): Promise<boolean> {
   // Of a dead program only the pid is known, which is also its group's id.
-  const head: ProcessIdentity = (await table.identify(pid)) ?? { boot: "", pid, start: "" };
-  await endFamily(table, { head, keepsGroup: true }, grace);
+  const head = pid === undefined ? undefined : ((await table.identify(pid)) ?? { boot: "", pid, start: "" });
+  const entry = folder === undefined ? {} : { entry: markEntry(markOf(folder)) };
+  return (await endFamily(table, { head, ...entry, keepsGroup: true }, grace)) !== "";
 }
 
 /** Whether a dead process left others of its group behind. While they live, no other process gets its pid. */

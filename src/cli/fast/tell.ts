@@ -74,7 +74,7 @@ export function visible(text: string): string {
 // Bold, dim, plain colours and their ends: nothing that hides text, blinks or paints the background.
 const commands =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed.
-  /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\u001b(?!\[(?:[12]|22|3[1-6]|39)m)/g;
+  /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]|\u001b(?!\[(?:[12]|22|3[1-6]|39)m)/gu;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is how styles begin.
 const styles = /\u001b\[(\d+)m/g;

@@ -22,6 +22,7 @@ import { createKiller, endRun, healRun, killRun, noteEnding, type ReportedEnd, r
 import { createMail, type Mail, tellAgent } from "./messages.ts";
 import { countedOf, readTurnOutput } from "./read-turn.ts";
 import { sessionTitle, terminalSession } from "./run-order.ts";
+import { forgetEnded } from "./run-secrets.ts";
 import { createPanes, createStrangers, type TerminalTrouble } from "./run-signs.ts";
 import { createIdle, createSleepers, taskRank } from "./sleepers.ts";
 import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
@@ -384,6 +385,7 @@ export function createAgents(given: AgentsPorts): Agents {
       }
       for (const run of sleeping) await sleepers.adopted(run);
       if (hasWindows) await closeStrays().catch(onError);
+      forgetEnded(places.runs, all);
     },
     async stop() {
       isStopped = true;

@@ -18,6 +18,7 @@ import type { Answer, Submit } from "../submit.ts";
 import { type Dispatch, defaultLimit, namedReset } from "./dispatch.ts";
 import { countedOf, countedUpTo, readTurn } from "./read-turn.ts";
 import { processName, readOrder, runMark, runRecordId } from "./run-order.ts";
+import { forgetSecrets, orderAgain, type SecretPorts } from "./run-secrets.ts";
 import { isOfConversation, usageIn } from "./run-signs.ts";
 import { identified, launchRun } from "./start-run.ts";
 import type { UsageBook } from "./usage.ts";
@@ -114,11 +115,12 @@ export function createKiller(ports: KillerPorts) {
     });
     undead.delete(run.id);
     await ports.ended(run, watched);
+    if (run.started !== undefined) forgetSecrets(ports.places.runs, run.started.name);
   };
   return { kill, close };
 }
 
-interface HealPorts {
+interface HealPorts extends SecretPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly terminal: Terminal;
@@ -180,7 +182,10 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
 /** Ends every process of the run before another run takes its place. Returns whether any was alive. */
 async function sweep(ports: HealPorts, watch: RunWatch): Promise<boolean> {
   try {
-    return await sweepRun(ports, watch.run);
+    const hasSwept = await sweepRun(ports, watch.run);
+    // Processes that dropped the run's variables still have the mark of their terminal.
+    const isSession = watch.started.mode === "session";
+    return (isSession && (await ports.terminal.sweep(watch.started.name))) || hasSwept;
   } catch (error) {
     if (error instanceof Fault) await raise(ports, watch, tell(error));
     throw error;
@@ -284,9 +289,9 @@ export function limitReason({ title }: Pick<Harness, "title">, message: string):
 async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: string): Promise<void> {
   const { run, started, harness } = watch;
   const again = { ...started, part: started.part + 1, isResumed: true };
-  const { order } = await readOrder(ports.runFolder(started.name));
+  const kept = await readOrder(ports.runFolder(started.name));
   const launch = await harness.prepare({
-    ...order,
+    ...(await orderAgain(ports, task, run, started.name, kept)),
     prompt: `Your answer cannot be used. ${problem} Answer again with the JSON that was asked for, and nothing else.`,
     session: { kind: "resume", id: run.session },
   });
@@ -338,6 +343,7 @@ export async function reportEnd(
   const known = await store.runs.get(runRecordId(task, run));
   if (known !== undefined && known.endedAt === undefined)
     await store.runs.put({ ...known, endedAt: clock.now(), word });
+  if (known?.started !== undefined) forgetSecrets(places.runs, known.started.name);
   await publishAgents({ store, places });
   return told;
 }

@@ -14,16 +14,19 @@ import type { HarnessOrder } from "../../ports/harness.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { shellQuote } from "../../shell-quote.ts";
+import { oneLine } from "../../text.ts";
 import { baseOf, uuid8Of } from "../project.ts";
 
 /** The order that a run was started with: needed to read its end, and to ask it again. */
-interface KeptOrder {
+export interface KeptOrder {
   readonly spec: RunSpec;
-  /** Contains the run's token. */
-  readonly order: HarnessOrder;
+  /** Without secrets: each program gets its environment anew. */
+  readonly order: Omit<HarnessOrder, "env" | "mcp">;
 }
 
-export async function writeOrder(folder: string, kept: KeptOrder): Promise<void> {
+export async function writeOrder(folder: string, spec: RunSpec, order: HarnessOrder): Promise<void> {
+  const { env: _, mcp: __, ...rest } = order;
+  const kept: KeptOrder = { spec, order: rest };
   await writeFile(join(folder, "harness.json"), JSON.stringify(kept), { mode: 0o600 });
 }
 
@@ -173,6 +176,7 @@ function launcherText(): string {
 // longer than a buffer is written in pieces, which would mix.
 const hookText = `#!/bin/sh
 # Adds one line to the events of a run: the JSON text that a harness gives as the last argument, or on standard input.
+umask 077
 events=$1
 shift
 if [ $# -gt 0 ]; then
@@ -240,7 +244,7 @@ async function outsideValues(
     tests: await lastTests(places, task),
     ...(parent === undefined
       ? {}
-      : { "parent.branch": parent.branch, "parent.summary": parent.summary, "parent.id": parent.id }),
+      : { "parent.branch": parent.branch, "parent.summary": oneLine(parent.summary), "parent.id": parent.id }),
   };
 }
 

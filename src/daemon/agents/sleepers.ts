@@ -19,11 +19,12 @@ import { type Dispatch, namedReset, type Rank, seatOf } from "./dispatch.ts";
 import { type Harnesses, harnessNamed } from "./harnesses.ts";
 import { killRun, limitReason, type ReportedEnd } from "./heal-run.ts";
 import type { Mail } from "./messages.ts";
-import { eventsFile, hookCommand, ownVariables, readOrder, runName, writeOrder } from "./run-order.ts";
+import { eventsFile, hookCommand, readOrder, runName, writeOrder } from "./run-order.ts";
+import { orderAgain, type SecretPorts } from "./run-secrets.ts";
 import { identified, isWanted, launchRun, type StartPorts, transcriptOf } from "./start-run.ts";
 import type { RunWatch } from "./watch-run.ts";
 
-export interface SleeperPorts extends Pick<StartPorts, "terminal" | "processes" | "config" | "log"> {
+export interface SleeperPorts extends Pick<StartPorts, "terminal" | "processes" | "config" | "log">, SecretPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly places: Places;
@@ -220,20 +221,18 @@ async function startAgain(ports: SleeperPorts, run: Run & { started: StartedRun 
   const name = `${runName(task.id, run.key)}-${wakes + 1}`;
   const runFolder = join(places.runs, name);
   await mkdir(runFolder, { recursive: true, mode: 0o700 });
-  const { spec, order } = await readOrder(join(places.runs, before.name));
-  const events = eventsFile(places, name);
-  const env = { ...order.env, SIGNALBOX_EVENTS: events };
+  const kept = await readOrder(join(places.runs, before.name));
   const again: HarnessOrder = {
-    ...{ ...order, run: name, runFolder, prompt: "", schema: undefined, env },
+    ...(await orderAgain(ports, task, run, name, kept)),
+    ...{ run: name, runFolder, prompt: "", schema: undefined },
     session: { kind: "resume", id: run.session },
-    mcp: order.mcp && { ...order.mcp, env: ownVariables(env) },
-    hook: hookCommand(places, events),
+    hook: hookCommand(places, eventsFile(places, name)),
   };
-  await writeOrder(runFolder, { spec, order: again });
+  await writeOrder(runFolder, kept.spec, again);
   const launch = await harness.prepare(again);
-  const { process: _, ...kept } = before;
+  const { process: _, ...lasting } = before;
   const started: StartedRun = {
-    ...{ ...kept, name, wakes, at: clock.now(), isResumed: true, hasPrompt: false, raised: "" },
+    ...{ ...lasting, name, wakes, at: clock.now(), isResumed: true, hasPrompt: false, raised: "" },
     ...(await transcriptOf(harness, run.session, run.folder)),
   };
   // The record says asleep until the program runs: if the daemon dies before, the next one ends any program left.

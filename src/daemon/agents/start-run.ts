@@ -1,6 +1,5 @@
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { publishFile } from "../../durable-file.ts";
 import type { AgentOrder, TaskEvent } from "../../engine/decision.ts";
 import { readDuration } from "../../engine/duration.ts";
 import type { Task } from "../../engine/task.ts";
@@ -27,9 +26,7 @@ import {
   type EnvironmentPorts,
   eventsFile,
   hookCommand,
-  ownVariables,
   processName,
-  runEnvironment,
   runName,
   runPrompt,
   runRecordId,
@@ -37,6 +34,7 @@ import {
   terminalSession,
   writeOrder,
 } from "./run-order.ts";
+import { environmentOf } from "./run-secrets.ts";
 import { familyOf, type UsageBook } from "./usage.ts";
 
 export interface StartPorts {
@@ -73,11 +71,6 @@ export interface StartPorts {
   /** Sends a message to a run as soon as it listens. */
   tell(run: Run, text: string, key: string): Promise<void>;
 }
-
-/** Others can write the user's own git configuration, and what it says must not change what a judge is shown. */
-const judgesGit = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", GIT_NO_REPLACE_OBJECTS: "1" };
-
-const tokenLifetime = 30 * 24 * 3_600_000;
 
 /** Starts an agent, or adopts the one that an earlier attempt has started: there are never two for one run. */
 export function spawnAgent(ports: StartPorts): Perform {
@@ -212,9 +205,8 @@ async function start(
   const canResume = earlier?.harness === harness.name && harness.can.resume && earlier.started?.hasBegun !== false;
   const session = canResume ? earlier.session : "";
   const events = eventsFile(places, name);
-  const token = await tokenOf(ports, runFolder, task, order);
-  const variables = { token, task: task.id, role: order.role, run: order.run, taskFile, events, port };
-  const env = { ...runEnvironment(ports.environment, variables), ...(isJudge ? judgesGit : {}) };
+  const named = { role: order.role, run: order.run, name, taskFile, isJudge };
+  const secrets = await environmentOf(ports, task, named);
   const missed = await missedMessages(store, task.id, order);
   const told = await runPrompt(ports, { workflow, task, project, order, taskFile, port });
   const prompt = withMissed(told, missed);
@@ -237,12 +229,11 @@ async function start(
     cli: "signalbox",
     session: session === "" ? { kind: "new", id: sessionId(ports.ids) } : { kind: "resume", id: session },
     schema: spec.result === undefined ? undefined : workflow.schemas[spec.result],
-    mcp: { argv: ["signalbox", "mcp"], env: ownVariables(env) },
     hook: hookCommand(places, events),
     costLimit: spec.limits.cost,
-    env,
+    ...secrets,
   };
-  await writeOrder(runFolder, { spec, order: harnessOrder });
+  await writeOrder(runFolder, spec, harnessOrder);
   const launch = await harness.prepare(harnessOrder);
   const started: StartedRun = {
     name,
@@ -322,23 +313,6 @@ async function closeDeadWindows(terminal: Terminal, session: string, window: str
   for (const pane of await terminal.list()) {
     if (pane.session === session && pane.window === window && pane.dead !== undefined) await terminal.close(pane.run);
   }
-}
-
-/**
- * The same token whenever the same run is started again: a program that survived an earlier attempt must stay
- * authorised.
- */
-async function tokenOf({ callers, clock, ids }: StartPorts, runFolder: string, task: Task, order: AgentOrder) {
-  const file = join(runFolder, "token");
-  const known = await readFile(file, "utf8").catch(() => "");
-  const secret = known || ids.secret();
-  if (known === "") publishFile(file, secret, { mode: 0o600 });
-  const at = clock.now();
-  const { id, project } = task;
-  return callers.issue(
-    { project, task: id, at, role: order.role, run: order.run, expiresAt: at + tokenLifetime },
-    secret,
-  );
 }
 
 export async function transcriptOf(harness: Harness, session: string, folder: string) {

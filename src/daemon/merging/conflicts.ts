@@ -9,7 +9,7 @@ import { taskRef } from "../../ports/control-repository.ts";
 import type { GivenBack, Merge } from "../../ports/records.ts";
 import type { Store, StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import { shownTime } from "../../text.ts";
+import { oneLine, shownTime } from "../../text.ts";
 import type { Core } from "../core.ts";
 import { remoteName, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
@@ -26,7 +26,7 @@ export async function expectedConflicts({ store, repositories }: Core, id: strin
     const other = await store.getTask(task);
     if (other === undefined || !other.isOpen) continue;
     const { project, number, summary } = other.task;
-    const title = summary === "" ? "" : ` (${summary})`;
+    const title = summary === "" ? "" : ` (${oneLine(summary)})`;
     sentences.push(`The task will conflict with ${project}#${number}${title} in ${files.join(", ")}.`);
   }
   return sentences;

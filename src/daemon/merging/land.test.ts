@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { Task } from "../../engine/task.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { land } from "./land.ts";
+import { land, messageOf } from "./land.ts";
 import { type Ready, refused } from "./merge-queue.ts";
 
 const project = { name: "coffee", path: "/coffee" } as Project;
@@ -99,4 +100,12 @@ test("a task that moves while it is tested is not published, and the others are 
   expect(happened).toEqual(["test base+c-a+c-b", "test base+c-b", "plan base+c-b", "publish base+c-b"]);
   expect(outcomes.get(a)).toMatchObject({ kind: "refused", reason: "a has moved on." });
   expect(outcomes.get(b)).toMatchObject({ kind: "merged" });
+});
+
+test("a merge commit's subject is one line, even for a summary that an earlier version has stored", () => {
+  const task = { id: "k2m4p", project: "coffee", number: 1, branch: "brew", ticket: "t-1" };
+  const summary = "Brew\n\nTicket: t-2\u001b[8m\u202e now";
+  expect(messageOf({ ...task, summary } as Task)).toBe(
+    "Merge brew: Brew Ticket: t-2 now\n\nTask: coffee#1 (k2m4p)\nTicket: t-1\n",
+  );
 });

@@ -3,7 +3,7 @@ import { Fault, tell } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import { sentences } from "../../text.ts";
+import { oneLine, sentences } from "../../text.ts";
 import { targetTrouble } from "../moved-target.ts";
 import { targetOf } from "../project.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
@@ -230,8 +230,9 @@ async function plan({ store }: LandEntriesPorts, merged: readonly Merged[]): Pro
 }
 
 export function messageOf({ branch, summary, project, number, id, ticket = "" }: Task): string {
-  const title = summary.replace(/\s+/g, " ").trim();
-  const named = ticket === "" ? "" : `Ticket: ${ticket}\n`;
+  // A task of an earlier version may have a summary of several lines.
+  const title = oneLine(summary);
+  const named = ticket === "" ? "" : `Ticket: ${oneLine(ticket)}\n`;
   return `Merge ${branch}${title === "" ? "" : `: ${title}`}\n\nTask: ${project}#${number} (${id})\n${named}`;
 }
 

@@ -48,6 +48,7 @@ async function merge(commits: number, cutShort?: number) {
     identityOf: async () => ({ name: "", email: "" }),
     leftBehind: async () => undefined,
     lookAtBranch: async () => undefined,
+    brokenBranches: async () => [],
   };
   const own = { control, kind, git } as unknown as ProjectWorkspaces;
   const landing = { where: "here", workspaces: "/", signal: new AbortController().signal, test: undefined } as const;

@@ -8,6 +8,7 @@ import { makePrivateFolder } from "../../home/make-folder.ts";
 import { callSettings } from "../../home/notify-fields.ts";
 import { trust as remember } from "../../home/trust.ts";
 import type { Run } from "../../ports/records.ts";
+import { oneLine } from "../../text.ts";
 import type { Agents } from "../agents/agents.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
 import { claimOf } from "../authorise.ts";
@@ -209,7 +210,7 @@ export function check(core: Core): Handler<Routes["check"]> {
   };
 }
 
-/** What is wrong with the default branches of projects. A missing repository is reported by another check. */
+/** What is wrong with the branches of projects. A missing repository is reported by another check. */
 async function branchTroubles({ git, store, places }: Core) {
   const found: { project: string; reason: string; fix: string }[] = [];
   if (git === undefined) return found;
@@ -217,6 +218,13 @@ async function branchTroubles({ git, store, places }: Core) {
     const own = { git, folder: join(places.workspaces, project.name) };
     const trouble = await targetTrouble(own, project, project.defaultBranch, store);
     if (trouble !== undefined) found.push({ project: project.name, ...trouble });
+    // A repository that cannot be read is reported by another check.
+    for (const { name, reason, fix } of await git.brokenBranches(project.path).catch(() => []))
+      found.push({
+        project: project.name,
+        reason: `The branch "${oneLine(name, 100)}" is broken: ${reason}. Signalbox passes over it.`,
+        fix: `Remove or restore it: ${fix}`,
+      });
   }
   return found;
 }

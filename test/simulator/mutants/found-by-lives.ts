@@ -54,8 +54,8 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/agents/heal-run.ts",
-        from: "return await sweepRun(ports, watch.run);",
-        to: "return false;",
+        from: "const hasSwept = await sweepRun(ports, watch.run);",
+        to: "const hasSwept = false;",
       },
     ],
   },

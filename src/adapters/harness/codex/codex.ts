@@ -166,7 +166,7 @@ async function turnArguments(order: HarnessOrder, ports: CodexPorts): Promise<re
     schema: strict === undefined ? undefined : order.schema,
   });
   const schemaFile = join(order.runFolder, "codex-schema.json");
-  if (strict !== undefined) await writeFile(schemaFile, JSON.stringify(strict));
+  if (strict !== undefined) await writeFile(schemaFile, JSON.stringify(strict), { mode: 0o600 });
   return [
     "exec",
     "--json",

@@ -211,7 +211,7 @@ type At = Pick<HarnessOrder, "run" | "runFolder">;
 
 export async function keepNotes(at: At, notes: TurnNotes): Promise<void> {
   await mkdir(at.runFolder, { recursive: true });
-  await writeFile(fileOf(at), JSON.stringify(notes));
+  await writeFile(fileOf(at), JSON.stringify(notes), { mode: 0o600 });
 }
 
 /** Empty notes if the file does not exist. */

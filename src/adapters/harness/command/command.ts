@@ -105,7 +105,7 @@ async function launchOf(definition: HarnessDefinition, title: string, order: Har
   const schemaFile = schema === "" ? "" : join(runFolder, "schema.json");
   if (uses(all, ["schema_file"]) && schema !== "") {
     await mkdir(runFolder, { recursive: true });
-    await writeFile(schemaFile, schema);
+    await writeFile(schemaFile, schema, { mode: 0o600 });
   }
   const values: HarnessValues = {
     prompt,

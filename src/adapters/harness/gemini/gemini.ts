@@ -165,7 +165,7 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
   const ownHome = await makeHome(order, userFolder(order.env, home));
   const policy = policyText(order);
   const policyFile = join(order.runFolder, "gemini-policy.toml");
-  if (policy !== "") await writeFile(policyFile, policy);
+  if (policy !== "") await writeFile(policyFile, policy, { mode: 0o600 });
   const isTurn = order.mode === "turn";
   const prompt = promptText(order, { system: true });
   const isArgument = !isTurn && fitsArgument(prompt);

@@ -67,9 +67,10 @@ async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
       hook: order.mode === "session" ? order.hook : [],
       commands: isReduced ? reducedCommand(order).source : undefined,
     }),
+    { mode: 0o600 },
   );
   const instructions = join(order.runFolder, "system.md");
-  if (order.system !== "") await writeFile(instructions, `${order.system}\n`);
+  if (order.system !== "") await writeFile(instructions, `${order.system}\n`, { mode: 0o600 });
   const agent = `signalbox-${order.run}`;
   const resumed = order.session.kind === "resume" ? order.session.id : "";
   const prompt = promptText(order, { system: false });
