@@ -148,8 +148,12 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Empty for anything but a plain file: reading a pipe may never end. */
+/** Empty for anything but a plain file that can be read: reading a pipe may never end. */
 function read(file: string): string {
-  const found = lstatSync(file, { throwIfNoEntry: false });
-  return found?.isFile() && found.size <= maxBytes ? readFileSync(file, "utf8") : "";
+  try {
+    const found = lstatSync(file);
+    return found.isFile() && found.size <= maxBytes ? readFileSync(file, "utf8") : "";
+  } catch {
+    return "";
+  }
 }
