@@ -49,7 +49,7 @@ function writeRows(pairs: readonly Row[], columns: number, indent: number): read
 
 function startText({ initial, unclear }: Workflow): string {
   const [first = "", ...others] = initial;
-  const also = others.length > 0 ? `; a person may also create it in ${others.join(", ")}` : "";
+  const also = others.length > 0 ? `; a person may also create a task in ${others.join(", ")}` : "";
   return `${first}${unclear === first ? "" : `, or ${unclear} without a summary`}${also}`;
 }
 

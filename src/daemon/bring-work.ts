@@ -123,7 +123,7 @@ export async function bringBack(
   const tip = branches[branch] ?? (isThere ? undefined : commit);
   await bringBranch(core, project, branch, await onTopOf(control, restored, tip, branch, how));
   const name = `${ended.project}#${ended.number}`;
-  return [`The work of ${name} was taken back in "${base}". The first commit of the new task brings it back.`];
+  return [`The merge of ${name} into "${base}" was undone. The first commit of the new task restores its work.`];
 }
 
 /** The last merge of a task whose branch has moved on since; undefined where the branch contains the revert. */
@@ -154,7 +154,7 @@ async function onTopOf(
   const files = merged.files.map(({ path }) => path.text).join(", ");
   throw new Fault(
     "task.invalid",
-    `"${branch}" has commits that conflict with its work that was taken back: ${files}.`,
+    `"${branch}" has newer commits that conflict with its earlier work, whose merge was undone: ${files}.`,
     {
       hint: `Give the new task a branch of its own, with --branch, and then merge "${branch}" there.`,
     },

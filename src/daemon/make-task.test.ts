@@ -17,6 +17,6 @@ test("the workflow pipeline warns about findings, tools, models and its merge", 
     expect.stringContaining("Findings of a review are not kept yet"),
     expect.stringContaining("Tools that are named one by one"),
     expect.stringContaining('"large" and "small" are not mapped to models yet'),
-    expect.stringContaining("Merging needs a forge here"),
+    expect.stringContaining("This workflow merges through pull requests on GitHub"),
   ]);
 });

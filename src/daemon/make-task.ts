@@ -244,7 +244,7 @@ async function endedTask(core: Core, reference: string, project: string): Promis
     throw new Fault("task.invalid", `The task ${id} has ended in "${status}", but its last effects are not done.`, {
       hint:
         held === undefined
-          ? `See what it still owes, then ask again: signalbox task explain ${id}`
+          ? `See which effects are left, and try again when they are done: signalbox task explain ${id}`
           : `Retry them first: signalbox task retry ${id}`,
     });
   throw new Fault("task.invalid", `The task ${id} is not over, so its branch cannot be continued yet.`, {
@@ -349,7 +349,9 @@ export function unfinishedParts(workflow: Workflow): readonly string[] {
       '"large" and "small" are not mapped to models yet: they reach the harness as they are. Name a model instead.',
     );
   if (states.some((state) => state.do.some(({ name }) => name === "merge_pr")))
-    found.push("Merging needs a forge here: without GitHub the task stays before its merge.");
+    found.push(
+      "This workflow merges through pull requests on GitHub: without GitHub, the task stops before its merge.",
+    );
   return found;
 }
 

@@ -125,7 +125,7 @@ export function createTicketsOf({ clock, files, forgeOf, choice }: TicketSourceP
 function missing({ name, path }: Project): never {
   throw new Fault(
     "ticket.unavailable",
-    `${name} has no GitHub repository: the remote of ${path} is none that Signalbox can access.`,
+    `${name} has no GitHub repository that Signalbox can access: see the remote of ${path}.`,
     {
       hint: "Log in with gh auth login, or use files: signalbox config set tickets files",
     },

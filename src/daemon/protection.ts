@@ -200,7 +200,7 @@ export async function warnOfProtected(
 
 /** The changes as a sentence. */
 export function whatIsChanged({ lines }: Pick<Protected, "lines">): string {
-  return `The work changes what decides about work: ${lines.join("; ")}.`;
+  return `The work changes protected files, which decide how work is tested and merged: ${lines.join("; ")}.`;
 }
 
 /** What a person can do about such work. */

@@ -7,6 +7,8 @@ import { targetOf } from "./project.ts";
 import { lastSeen, type Where } from "./task-work.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 
+// Whether the work that is to be merged is the work that was reviewed, and which commit the person was shown last.
+
 /** Work that has moved since it was judged. */
 export interface Unreviewed {
   readonly judged: Judged;
@@ -99,7 +101,7 @@ export async function seenCommit({ store }: Pick<Core, "store">, { id }: Task): 
 export async function judgeUnreviewed(core: Core, task: Task, commit: string): Promise<void> {
   if (task.judged === undefined || task.judged.commit === commit) return;
   if ((await seenCommit(core, task)) !== commit)
-    throw new Fault("merge.unseen", `You were not shown ${short(commit)}, at which the branch is.`, {
+    throw new Fault("merge.unseen", `The branch is at ${short(commit)}, which you were not shown.`, {
       hint: `See what was not reviewed: signalbox task diff ${task.id} --since-review`,
     });
   const judged: Judged = { commit, role: "human" };

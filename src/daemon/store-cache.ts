@@ -121,7 +121,7 @@ export function createWorkflowCache(store: Store): WorkflowCache {
         // It loaded when the task was created; this version of Signalbox is stricter.
         const first = problems[0]?.message ?? "";
         throw new Fault("workflow.invalid", `The workflow "${stored.name}" no longer loads: ${first}`, {
-          hint: "Correct the file, then: signalbox task migrate",
+          hint: "Fix the workflow's file, then: signalbox task migrate TASK",
         });
       }
       loaded.set(hash, workflow);

@@ -21,6 +21,7 @@ interface SubmitPorts extends LookPorts {
   readonly refusals?: Refusals;
 }
 
+/** What became of a submitted request. */
 export interface Answer {
   readonly decision: Decision;
   /** The task after the decision. */
@@ -30,7 +31,8 @@ export interface Answer {
 }
 
 /**
- * `document` is the caller's task file, or an addition to it; it counts, and is stored, only if the request is granted.
+ * Submits a request for a task: decides what it does, saves the decision, and returns it. `document` is the caller's task
+ * file, or an addition to it; it counts, and is stored, only if the request is granted.
  */
 export type Submit = (
   task: string,

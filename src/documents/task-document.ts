@@ -1,6 +1,8 @@
 import { frontmatterBlock } from "./frontmatter.ts";
 import { openFence, sectionStarts } from "./sections.ts";
 
+// The task file: parsing it, replacing its sections, and the fingerprints by which changes of it are detected.
+
 /**
  * A hash that detects changes of a text: 64 bits and the length. Cheap, because every section of a document is hashed
  * whenever it is read; not cryptographic, because an agent gains nothing from a collision: a section that looks

@@ -1,7 +1,7 @@
 import type { Key, Shape } from "./language/shape.ts";
 import { variablesOf } from "./template.ts";
 
-/** How to use any program as a harness: the value under its name in the configuration. */
+/** How to use any program as a harness: the value under its name in `harnesses` of the configuration. */
 export interface HarnessDefinition {
   /** Its name for people; the key in the configuration by default. */
   readonly title?: string;

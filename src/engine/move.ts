@@ -110,8 +110,11 @@ function factWords(guard: Guard, { id }: Task, value: number): { text: string; f
         : { text: "The workspace has uncommitted changes.", fix: "Commit them there, then ask again." };
     case "protected":
       return wantsSome
-        ? { text: "The work does not change what decides about work.", fix: look }
-        : { text: "The work changes what decides about work.", fix: `See it: signalbox task diff ${id}` };
+        ? { text: "The work does not change protected files.", fix: look }
+        : {
+            text: "The work changes protected files, which decide how work is tested and merged.",
+            fix: `See it: signalbox task diff ${id}`,
+          };
     case "commits":
       return wantsSome
         ? { text: "The branch has no commit of its own yet.", fix: "Commit the work, then ask again." }

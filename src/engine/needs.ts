@@ -273,7 +273,7 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
 }
 
 function plainTurn(workflow: Workflow, state: State): string {
-  return isMergedFrom(workflow, state) ? "The work is ready to be read and merged." : "The task needs a person.";
+  return isMergedFrom(workflow, state) ? "The work is ready to be reviewed and merged." : "The task needs a person.";
 }
 
 function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
@@ -291,7 +291,7 @@ function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
 export function leftReason(workflow: Workflow): string {
   const { starting } = endsThatStart(workflow);
   const when = starting.length === 0 ? "after certain ends" : `when another ends in ${starting.join(" or ")}`;
-  return `A slot is free, but this task does not start by itself: the next task is started only ${when}. Other ends free a slot, and start nothing.`;
+  return `A slot is free, but this task does not start by itself: the next task is started only ${when}. A task that ends in another way frees its slot, but starts nothing.`;
 }
 
 /** The ends after which the next task starts by itself, and the others. */

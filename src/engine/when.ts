@@ -3,6 +3,8 @@ import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import type { Action, Guard, Limits, Mode, Op, RunSpec, SettingValue, State, Value, Workflow } from "./workflow.ts";
 
+// Guards: whether they hold, and how they are written. Words: which can end a state, and which rules cover them.
+
 /** Whether a condition holds for a task. A field that was never set is 0. */
 export function holds(guard: Guard, workflow: Workflow, task: Task, facts: Facts): boolean {
   return compare(guard.op, fieldValue(guard, workflow, task, facts), limitOf(guard, workflow, task));

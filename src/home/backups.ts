@@ -227,9 +227,13 @@ export function storeLoss(places: Places): Fault | undefined {
     const traces = tracesOf(places, note?.number ?? 0, note?.projects ?? 0);
     if (traces.length === 0) return undefined;
     const what = size === undefined ? "is gone" : "is empty";
-    return new Fault("store.gone", `The database ${database} ${what}, but this home was used: ${traces.join(", ")}.`, {
-      hint: restoreHint(places),
-    });
+    return new Fault(
+      "store.gone",
+      `The database ${database} ${what}, but Signalbox has already used this home: ${traces.join(", ")}.`,
+      {
+        hint: restoreHint(places),
+      },
+    );
   }
   if (note === undefined || found.number >= note.number) return undefined;
   const missing = note.number - found.number;

@@ -6,8 +6,8 @@ const fields = Object.values<Field>(configFields);
 /** The maps that keys with a dot lead into. */
 const groups: Readonly<Record<string, { readonly what: string; readonly description: string }>> = {
   notify: { what: "a map of notifications", description: "How you are called when a task needs a person" },
-  agents: { what: "a map of what agents get", description: "How agents are started, and how many" },
-  budget: { what: "a map of budgets", description: "What agents may use before no more are started" },
+  agents: { what: "a map of settings for agents", description: "How agents are started, and how many" },
+  budget: { what: "a map of budgets", description: "How much agents may use before the daemon starts no more of them" },
 };
 
 /** What a configuration file may contain. */

@@ -214,7 +214,9 @@ export function setConfig(
   const { problems } = readTree(text, "config.yml");
   if (problems.length > 0) throw configFault("config.yml", problems);
   if (document.contents !== null && !isMap(document.contents)) {
-    throw new Fault("invalid-config", "The configuration is not a map of keys.", { hint: "Fix the file." });
+    throw new Fault("invalid-config", "The configuration must be a map of keys and values, such as harness: claude.", {
+      hint: "Fix the file.",
+    });
   }
   const path = key.split(".");
   const outer = document.get(path[0], true);

@@ -42,6 +42,7 @@ export function personsEnvironment(env: Environment): Record<string, string> {
   return pick(env, (name) => !passing.test(name) && !ofRuns.test(name));
 }
 
+/** What a process inherits from the one that starts it. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string>>;
   readonly umask: number;

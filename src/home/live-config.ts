@@ -136,7 +136,7 @@ export function createLiveConfig(
     if (!isKnown) unknown = unknownConfig(file, fault);
     const meanwhile = isKnown
       ? "the last good one is in use"
-      : "nothing is started, merged or changed until it is mended";
+      : "nothing is started, merged or changed until it is fixed";
     log.warn(`The configuration is wrong; ${meanwhile}`, { reason: fault.message });
   };
   const stop = watchConfig(
@@ -172,8 +172,11 @@ function unknownConfig(file: string, { message, cause }: Fault): Fault {
   const move = `mv ${shellQuote([file, `${file}.broken`])}`;
   return new Fault(
     "config.unknown",
-    `${message}\nNo earlier configuration is known, so nothing that a setting may guard is done: nothing is started, merged or changed.`,
-    { hint: `Mend the file, or move it away: ${move}\nYou can still look, cancel, pause and stop.`, cause },
+    `${message}\nThe daemon knows no earlier configuration, so it cannot know what you allow: it starts, merges and changes nothing.`,
+    {
+      hint: `Fix the file, or move it away: ${move}\nUntil then you can still look at tasks, cancel and pause them, and stop the daemon.`,
+      cause,
+    },
   );
 }
 
@@ -184,7 +187,7 @@ function warningOf(file: string, problems: readonly string[], isKnown: boolean):
   const what = first === "" ? summary : `The configuration is wrong: ${first}`;
   const others = more.length === 0 ? "" : ` (and ${more.length} more: signalbox doctor)`;
   const meanwhile = isKnown
-    ? "What it said before still holds."
-    : `Nothing is started, merged or changed until ${file} is mended.`;
+    ? "The last good configuration is still in use."
+    : `Nothing is started, merged or changed until ${file} is fixed.`;
   return `${what}${others} ${meanwhile}`;
 }

@@ -95,7 +95,9 @@ describe("nothing is set where", () => {
 
   test("the file is not valid YAML", () => {
     expect(() => setConfig("model: [\n", "model", "opus")).toThrow("This [ is never closed.");
-    expect(() => setConfig("- model\n", "model", "opus")).toThrow("The configuration is not a map of keys.");
+    expect(() => setConfig("- model\n", "model", "opus")).toThrow(
+      "The configuration must be a map of keys and values, such as harness: claude.",
+    );
   });
 
   test.each([

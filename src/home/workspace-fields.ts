@@ -150,7 +150,7 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     isDaemons: true,
     shape: text,
     default: "30m",
-    description: "How long the tests may take, unless the workflow says",
+    description: "How long the tests may take, unless the workflow sets a limit",
     problem: duration("test_timeout"),
   },
   requireTests: {

@@ -311,7 +311,7 @@ describe("tasks", () => {
 
   test.each([
     ["team", /^Child tasks are not started yet: /],
-    ["pipeline", /^Merging needs a forge here: /],
+    ["pipeline", /^This workflow merges through pull requests on GitHub: /],
   ])("of %s are created with a warning about what does not work yet", async (workflow, told) => {
     const { json } = await post("/v1/tasks", { project: "coffee", workflow, summary: "Brew", autostart: false });
     expect(json.warnings).toContainEqual(expect.stringMatching(told));

@@ -54,8 +54,13 @@ const filesOf = ({ database }: Places) =>
   ["", "-wal"].map((end) => statSync(`${database}${end}`, { throwIfNoEntry: false })?.size);
 
 const losses: readonly (readonly [string, "stopped" | "killed", (database: string) => void, string])[] = [
-  ["the database is deleted", "stopped", (file) => rmSync(file), "is gone, but this home was used"],
-  ["the database is emptied", "stopped", (file) => truncateSync(file), "is empty, but this home was used"],
+  ["the database is deleted", "stopped", (file) => rmSync(file), "is gone, but Signalbox has already used this home"],
+  [
+    "the database is emptied",
+    "stopped",
+    (file) => truncateSync(file),
+    "is empty, but Signalbox has already used this home",
+  ],
   ["the database is deleted beside its log", "killed", (file) => rmSync(file), "is gone, but"],
   ["the database is emptied beside its log", "killed", (file) => truncateSync(file), "is empty, but"],
   ["the log is deleted", "killed", (file) => rmSync(`${file}-wal`), "lacks the newest"],

@@ -94,7 +94,7 @@ test("commits made on main in a workspace are refused with the command that merg
   const { here, commit, handOff, merge, look, need, obey, status, workspace, until, id } = stage;
   here("checkout", "-q", "--ignore-other-worktrees", "main");
   const head = commit("cup.md");
-  const along = `git -C ${workspace} switch signalbox/b1111. To merge the commits that were made here: git -C ${workspace} merge main`;
+  const along = `git -C ${workspace} switch signalbox/b1111. Then merge the commits that were made on the other branch: git -C ${workspace} merge main`;
   expect((await look()).facts.unreadable).toMatchObject({ fix: expect.stringContaining(along) });
   expect(await handOff()).toMatchObject({ kind: "rejected" });
   await expect

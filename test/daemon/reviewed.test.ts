@@ -66,7 +66,7 @@ test("unreviewed work is merged on a person's word, once the person was shown th
   const { merge, diff, commit, judged, mains, store } = await startReviewed();
   await diff();
   commit("saucer.md");
-  await expect(merge({ unreviewed: true })).rejects.toThrow("You were not shown");
+  await expect(merge({ unreviewed: true })).rejects.toThrow("which you were not shown");
   const { base, committed } = await diff({ sinceReview: "true" });
   expect([base, committed.files.map(({ path }) => path)]).toEqual([(await judged())?.commit, ["saucer.md"]]);
   // Shown too early: what comes after it was not shown.

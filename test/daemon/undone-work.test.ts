@@ -67,7 +67,9 @@ async function startStage(kind: "worktree" | "clone" = "worktree", text = flow) 
   return { ...stage, ...own };
 }
 
-const broughtBack = ['The work of coffee#1 was taken back in "main". The first commit of the new task brings it back.'];
+const broughtBack = [
+  'The merge of coffee#1 into "main" was undone. The first commit of the new task restores its work.',
+];
 
 describe.each(["worktree", "clone"] as const)("with workspaces of kind %s", (kind) => {
   test("a task that continues one whose merge was undone has all of its work, and merges all of it", async () => {

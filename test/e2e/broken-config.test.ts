@@ -31,7 +31,7 @@ test("a daemon that starts with a broken configuration refuses what settings gua
   appendFileSync(config, "harness: [\n");
   await vi.waitFor(async () => expect((await signalbox("task", "list")).stderr).toMatch(warning), 60_000);
   const list = await signalbox("task", "list");
-  expect(list.stderr).toContain("What it said before still holds.");
+  expect(list.stderr).toContain("The last good configuration is still in use.");
   expect(list.stderr.match(/warning:/g)).toHaveLength(1);
   expect(await signalbox("task", "merge", "espresso")).toMatchObject({ code: 1 });
 
@@ -39,7 +39,7 @@ test("a daemon that starts with a broken configuration refuses what settings gua
   const looked = await signalbox("task", "list");
   expect(looked).toMatchObject({ code: 0, stdout: expect.stringContaining("espresso") });
   expect(looked.stderr).toMatch(warning);
-  expect(looked.stderr).toContain(`Nothing is started, merged or changed until ${config} is mended.`);
+  expect(looked.stderr).toContain(`Nothing is started, merged or changed until ${config} is fixed.`);
   expect((await signalbox("status")).stdout).toMatch(/^tasks +2 open/m);
   for (const args of [
     ["task", "merge", "espresso"],

@@ -238,7 +238,7 @@ describe("workflow show", () => {
     expect(widest(stdout)).toBeLessThanOrEqual(100);
     expect(stdout.replace(/^ {2}(file|hash) .*\n/gm, "")).toMatchInlineSnapshot(`
       "minimal
-        starts in  pending; a person may also create it in working, reviewing
+        starts in  pending; a person may also create a task in working, reviewing
         sections   Handoff (worker)
         prompts    worker
 

@@ -66,7 +66,7 @@ test("a wrong value is refused with the right form, and a command may be written
   expect(await set("harness", "nonsense")).toMatchObject({
     code: 2,
     stderr:
-      'error: There is no harness "nonsense".\nThere are claude, codex, gemini, opencode, scripted. To see what is installed: signalbox harness list\n',
+      'error: There is no harness "nonsense".\nKnown harnesses: claude, codex, gemini, opencode, scripted. To see what is installed: signalbox harness list\n',
   });
   const help = (await set("--help")).stdout;
   const { values } = JSON.parse((await signalbox(["config", "get", "--json"], at("coffee"))).stdout);

@@ -85,7 +85,7 @@ test("a repository is registered from any folder in it, and its problems are rep
 
   const slip = signalbox("project", "update", "milk", "--harness", "clade");
   expect(slip).toMatchObject({ status: 1, stdout: "" });
-  expect(slip.stderr).toMatch(/^error: There is no harness "clade"\.\nThere are claude, codex/);
+  expect(slip.stderr).toMatch(/^error: There is no harness "clade"\.\nKnown harnesses: claude, codex/);
   expect(signalbox("project", "update", "milk", "--review-harness", "clade").status).toBe(1);
   expect(signalbox("project", "update", "milk", "--harness", "", "--review-harness", "codex").status).toBe(0);
 });

@@ -167,7 +167,9 @@ describe("a new user", () => {
     }
     const misspelt = await task("list", "--status", "revewing");
     expect(misspelt).toMatchObject({ code: 2, stdout: "" });
-    expect(misspelt.stderr).toBe('error: No workflow here has a state "revewing".\nDid you mean "reviewing"?\n');
+    expect(misspelt.stderr).toBe(
+      'error: None of the available workflows has a state "revewing".\nDid you mean "reviewing"?\n',
+    );
     const created = await task("create", "Make it stronger");
     expect(created.stdout).toMatch(/^(\w{5}) {2}coffee#1 {2}signalbox\/\1 {2}todo\n$/);
     expect(created.stderr).toMatch(/^To see what happens next: signalbox task explain \w{5}\n$/);
@@ -496,7 +498,7 @@ describe("configuration", () => {
     const untrusted = await signalbox(["config", "get"]);
     expect(untrusted.stderr).toContain("The repository's model has no effect until you trust its file");
     expect((await signalbox(["config", "get", "model"])).stdout).toBe("large\n");
-    expect((await signalbox(["trust", "--config"])).stderr).toContain("Its choices have effect: model.");
+    expect((await signalbox(["trust", "--config"])).stderr).toContain("Its settings that now apply: model.");
     const { values, files } = json(await signalbox(["config", "get", "--json"]));
     expect(values).toContainEqual({ key: "model", value: "small", source: "repository" });
     expect(values).toContainEqual({ key: "workflow", value: "brew", source: "project" });

@@ -4,6 +4,8 @@ import type { ForgeRepository } from "../../ports/forge.ts";
 import { oneLine } from "../../text.ts";
 import { requiredList } from "./required.ts";
 
+// The client of GitHub's API: a cache of its answers, single requests and paged lists, and the interface of the transport.
+
 /** An answer of GitHub with its etag. A request that finds it unchanged does not count against the rate limit. */
 interface KeptAnswer {
   readonly etag: string;

@@ -14,7 +14,10 @@ import { type GithubClient, pathOf } from "./client.ts";
 import { requiredNumber, requiredText } from "./required.ts";
 import { maxText, readChecks, readReviews, weighReviews } from "./reviews.ts";
 
-/** GitHub has no atomic compare-and-delete, so a push between the check and the deletion goes unnoticed. */
+/**
+ * Deletes a branch on GitHub if it is at the expected commit. GitHub has no atomic compare-and-delete, so a push between
+ * the check and the deletion goes unnoticed.
+ */
 export async function deleteBranch(
   client: GithubClient,
   repository: ForgeRepository,

@@ -14,9 +14,12 @@ import { cutText } from "../../text.ts";
 import { type GithubClient, pathOf } from "./client.ts";
 import { requiredNumber } from "./required.ts";
 
+// What people and checks say about a pull request on GitHub: comments, check results and reviews.
+
 /**
- * A position lists all comments so far, with a fingerprint of each text. A time would not be enough: reviews have no
- * time of change, times are whole seconds, and comments are not listed in the order of writing.
+ * The comments that are new or changed since a position, and the next position. A position lists all comments so far,
+ * with a fingerprint of each text. A time would not be enough: reviews have no time of change, times are whole seconds,
+ * and comments are not listed in the order of writing.
  */
 export async function commentsSince(
   client: GithubClient,

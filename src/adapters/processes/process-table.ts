@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { Fault } from "../../fault.ts";
 import type { ProcessIdentity, ProcessTable } from "../../ports/processes.ts";
 
+// The table of running processes: read from /proc on Linux, from `ps` elsewhere.
+
 interface Relative {
   readonly pid: number;
   readonly parent: number;

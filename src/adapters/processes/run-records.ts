@@ -15,6 +15,8 @@ import { draftOf, linkFirst, syncFolderSync } from "../../durable-file.ts";
 import { Fault } from "../../fault.ts";
 import type { ProcessEnd, ProcessIdentity, ProcessOrder } from "../../ports/processes.ts";
 
+// The files in a run's folder, by which the daemon and the run's supervisor talk to each other.
+
 /**
  * The files that a program prints to. The program writes to them directly, so no output is lost or blocked when its
  * supervisor dies; only the limit must be enforced from outside.

@@ -5,6 +5,9 @@ import { writeWhole } from "../../durable-file.ts";
 import { Fault } from "../../fault.ts";
 import type { ProcessIdentity, ProcessTable } from "../../ports/processes.ts";
 
+// Our tmux server: how it is found again when its socket was deleted, the names of the options that we set in it, and the
+// commands that configure it.
+
 interface ServerRecord {
   /** Records that the server with this pid has answered. */
   seen(pid: number): Promise<void>;

@@ -43,7 +43,7 @@ const get = command({
   },
   docs: {
     brief: "Show the effective values, and where they come from",
-    fullDescription: `The first source that has a value counts: the environment (SIGNALBOX_ and the key in capitals), the repository (.signalbox/config.yml), the project's recorded settings, your config.yml (in your folder), then the default. With a key, only its value is printed.
+    fullDescription: `The first source that has a value counts: the environment (SIGNALBOX_ and the key in capitals), the repository (.signalbox/config.yml), the project's recorded settings, your config.yml (in your Signalbox home, ~/.signalbox), then the default. With a key, only its value is printed.
 
 --json: { values: [{ key, value, source }], files: { user, repository } }
 Exit codes: 0 ok, 1 a configuration is wrong, 2 wrong usage`,
@@ -144,7 +144,7 @@ function checkName({ home }: Context, key: string, value: string): void {
   if (known.includes(value)) return;
   const close = nearest(value, known);
   throw new Fault("usage", `There is no harness "${value}".${close === undefined ? "" : ` Did you mean "${close}"?`}`, {
-    hint: `There are ${known.join(", ")}. To see what is installed: signalbox harness list`,
+    hint: `Known harnesses: ${known.join(", ")}. To see what is installed: signalbox harness list`,
   });
 }
 

@@ -44,7 +44,7 @@ export const agentPs = command({
   },
   docs: {
     brief: "List the working agents, and what they are doing",
-    fullDescription: `A mark before an agent: ● it is busy, ○ it waits for a message, ◌ it is about to start or waits for a seat, ! it needs a person, ? unknown, ✗ it has ended. A cost is ? if the harness does not report it. Named agents without a task are listed below.
+    fullDescription: `A mark before an agent: ● it is busy, ○ it waits for a message, ◌ it is about to start or waits for a seat (at most agents.most agents work at the same time), ! it needs a person, ? unknown, ✗ it has ended. A cost is ? if the harness does not report it. Named agents without a task are listed below.
 
 --json: { runs: [${runForm}], agents: [${agentForm}] }
 With --watch, each line is one such document. activity is waiting, starting, busy, idle, asks, unknown or ended.

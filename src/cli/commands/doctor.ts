@@ -31,7 +31,7 @@ export const doctor = command({
   parameters: { flags: { fix: flag("Repair what can be repaired without losing anything"), json } },
   docs: {
     brief: "Find problems, and say how to fix them",
-    fullDescription: `Checks the programs that are needed, your folder, the daemon, the database, tasks, projects, your workflows and working agents. Needs no daemon and starts none. With --fix, permissions are corrected, missing folders are created, and leftovers of a dead daemon are removed; the database is never touched.
+    fullDescription: `Checks the programs that are needed, your Signalbox home (~/.signalbox), the daemon, the database, tasks, projects, your workflows and working agents. Needs no daemon and starts none. With --fix, permissions are corrected, missing folders are created, and leftovers of a dead daemon are removed; the database is never touched.
 
 --json: { ok, checks: [{ name, level, found, fix, mended }] }
 Exit codes: 0 ok, also with warnings, 1 an error remains, 2 wrong usage`,

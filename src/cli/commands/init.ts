@@ -139,7 +139,7 @@ export const trust = command({
     flags: { config: flag("Trust the repository's configuration, with the commands in it"), project, json },
   },
   docs: {
-    brief: "Trust the current version of a workflow that is neither built in nor in your folder",
+    brief: "Trust the current version of a workflow in a repository, or in another file",
     fullDescription: `A workflow can start agents and commands on your machine. A workflow in .signalbox/workflows of a repository, or in any other file, is used only after you have read and trusted it, and again after each change. The same holds for .signalbox/config.yml if it names commands (setup, teardown, test_command), and for the harnesses and the model that it chooses. Prints the path of the file.
 
 --json: { hash, file }, with --config { hash, file, commands, choices }
@@ -159,7 +159,7 @@ Exit codes: 0 ok, 1 the file has errors, 2 wrong usage, 3 no such project or wor
       this.print(answer.file);
       const { commands, choices } = answer;
       this.say(`${asItIs(answer.hash)}\nThe commands in it may run: ${commands.join(", ") || "none"}.`);
-      if (choices.length > 0) this.say(`Its choices have effect: ${choices.join(", ")}.`);
+      if (choices.length > 0) this.say(`Its settings that now apply: ${choices.join(", ")}.`);
       return;
     }
     const { from, file } = findWorkflow({ home: this.home, repository: path }, workflow);

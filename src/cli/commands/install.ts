@@ -74,7 +74,7 @@ function advice(changed: readonly Changed[], { "dry-run": isDry, remove, project
   if (changed.some(({ change }) => change === "kept")) {
     return remove ? "To remove it anyway: --force" : "To replace it anyway, and keep a copy: --force";
   }
-  if (remove) return "Running agents may know the skill until they are restarted.";
+  if (remove) return "Agents that are running now may still use the skill, until they are restarted.";
   const titles = changed.flatMap(({ agents }) => agents.map((name) => agentTitles[name]));
   const start = `Start ${listed(titles, "or")} in a repository, and tell it what you want done.`;
   return project ? `${start}\nCommit the files, so that others get them too.` : start;

@@ -116,7 +116,9 @@ export const taskExitCodes = (failed: string) => `Exit codes: 0 ok, 1 ${failed},
 
 export const color = flag("Keep colours and styles; other control sequences are still removed");
 
-export const raw = flag("For an agent without a terminal: print its program's output unchanged, and no other channel");
+export const raw = flag(
+  "For an agent without a terminal: print its program's standard output unchanged, without standard error",
+);
 
 /** Parameters that commands about named agents share. */
 

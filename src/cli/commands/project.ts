@@ -78,7 +78,7 @@ const add = command({
   },
   docs: {
     brief: "Register a repository as a project",
-    fullDescription: `Settings that you leave out come from the repository's configuration or your own. In the repository itself, signalbox init does the same. An address (https://, ssh://, file:// or git@host:path) is cloned into repositories/ in your folder, with your own keys and passwords; if that is interrupted, run it again.
+    fullDescription: `Settings that you leave out come from the repository's configuration or your own. In the repository itself, signalbox init does the same. An address (https://, ssh://, file:// or git@host:path) is cloned into repositories/ in your Signalbox home (~/.signalbox), with your own keys and passwords; if that is interrupted, run it again.
 
 --json: ${projectForm}
 Exit codes: 0 ok, 1 it is already a project, the name is taken, or it cannot be cloned, 2 wrong usage, 3 no such folder or workflow, or not a git repository`,

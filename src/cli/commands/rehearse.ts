@@ -17,7 +17,7 @@ const rehearseFlags = {
     kind: "parsed",
     parse: wholeNumber(1, 1_000_000),
     placeholder: "N",
-    brief: "Lives for each workflow",
+    brief: "How many random tasks (lives) to simulate for each workflow",
     default: "500",
   },
   seed: {

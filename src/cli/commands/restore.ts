@@ -40,9 +40,9 @@ export const restore = command({
   },
   docs: {
     brief: "Replace the database with a backup",
-    fullDescription: `The daemon must not be running. The current database is moved to set-aside/ in your folder, never deleted. Projects, tasks and history from after the backup are lost. Work in git is not touched. You are asked first; agents cannot do this.
+    fullDescription: `The daemon must not be running. The current database is moved to set-aside/ in your Signalbox home (~/.signalbox), never deleted. Projects, tasks and history from after the backup are lost. Work in git is not touched. You are asked first; agents cannot do this.
 
-The daemon refuses to start if the database of a used folder is missing or empty, or has lost entries. Then you decide with this command.
+The daemon refuses to start if the database of a used home is missing or empty, or has lost entries. Then you decide with this command.
 
 --json: { restored, setAside }, with --list { backups: [{ path, at, kind, bytes, projects, tasks, number, problem }] }
 Exit codes: 0 ok, 1 you said no, the daemon runs, or the backup is damaged, 2 wrong usage, 3 no such backup`,
@@ -148,7 +148,7 @@ export const backup = command({
     positional: {
       kind: "tuple",
       parameters: [
-        optionalWord("FILE", "The new file; otherwise one in backups/ in your folder, named after the time"),
+        optionalWord("FILE", "The new file; otherwise one in backups/ in your Signalbox home, named after the time"),
       ],
     },
     flags: { json },

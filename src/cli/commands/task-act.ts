@@ -79,7 +79,7 @@ export const approve = command({
     positional: tasks,
     flags: {
       commit: textFlag("SHA", "Approve only if the work is still at this commit, the one that you reviewed"),
-      unreviewed: flag("Approve also what nobody has reviewed, if task diff has shown it to you"),
+      unreviewed: flag("Also approve commits that nobody has reviewed, if signalbox task diff has shown them to you"),
       json,
     },
   },

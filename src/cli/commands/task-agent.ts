@@ -185,7 +185,7 @@ export const logs = command({
   },
   docs: {
     brief: "Print the whole output of a task's agent",
-    fullDescription: `For an agent in a terminal, this is its screen and the scrollback; with --follow, a line of the screen is printed when it no longer changes. For an agent without a terminal, it is its prompts (>), the tools it used (·), what it said and its errors (!), then what its program printed on its other channel. Terminal control sequences are removed.
+    fullDescription: `For an agent in a terminal, this is its screen and the scrollback; with --follow, a line of the screen is printed when it no longer changes. For an agent without a terminal, it is its prompts (>), the tools it used (·), what it said and its errors (!), then what its program printed to standard error. Terminal control sequences are removed.
 
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or agent`,
   },
@@ -222,7 +222,7 @@ export async function printRun(context: Context, call: Call, printing: Printing)
     const errors = (from: number) => look({ run: first.run, from: String(from), errors: "true" });
     const complaint = await errors(0);
     if (complaint.text.trim() === "") return;
-    context.say(context.talkPaint.dim(`${first.run}, on its other channel:`));
+    context.say(context.talkPaint.dim(`${first.run} printed to standard error:`));
     return printed(complaint, errors, tell, false, ending);
   }
   if (!follow) {

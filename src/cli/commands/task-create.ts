@@ -33,7 +33,7 @@ import { allowFullPermissions } from "./project.ts";
 
 const createFlags = {
   project,
-  summary: textFlag("TEXT", 'The same as SUMMARY; with an empty one ("") its workflow asks what is wanted'),
+  summary: textFlag("TEXT", 'The same as SUMMARY; if it is empty (""), the workflow asks for it'),
   context: textFlag("TEXT|-", "Background for the agent; - reads it from stdin"),
   "context-file": textFlag("FILE", "The same, from a file"),
   workflow: workflow("Its workflow: a name, or a path to its file"),
@@ -198,7 +198,7 @@ async function isMeant(context: Context, branch: string, summary: string, json: 
   }
   if (await askYes(`${understood} Is that right?`, false)) return true;
   const whole = shellWord(`${branch} ${summary}`);
-  context.say(`No task was created. If all of it is the summary: signalbox task create ${whole}`);
+  context.say(`No task was created. If the whole text is the summary: signalbox task create ${whole}`);
   context.process.exitCode = exitCodes.failed;
   return false;
 }

@@ -226,7 +226,7 @@ function mustBeState({ home }: Context, status: string, where: ProjectView | rea
     }
   });
   if (states.includes(status)) return;
-  throw new Fault("usage", `No workflow here has a state "${status}".`, {
+  throw new Fault("usage", `None of the available workflows has a state "${status}".`, {
     hint: didYouMean(status, [...new Set(states)]),
   });
 }

@@ -23,7 +23,7 @@ export const merge = command({
       local: flag("Merge here, even if the task has a pull request"),
       "dry-run": flag("Only say what would be merged, or with --undo what would be undone"),
       "no-give-back": noGiveBack,
-      unreviewed: flag("Merge also what nobody has reviewed, if task diff has shown it to you"),
+      unreviewed: flag("Also merge commits that nobody has reviewed, if signalbox task diff has shown them to you"),
       undo: flag("Undo the task's merges, with a new commit for each"),
       cancel: flag("Stop a merge that you asked for and that is not published yet"),
       json,
@@ -76,7 +76,7 @@ export const sync = command({
   parameters: {
     positional: tasks,
     flags: {
-      from: textFlag("BRANCH", "Use this branch instead of the default branch"),
+      from: textFlag("BRANCH", "Merge this branch instead of the default branch"),
       "no-give-back": noGiveBack,
       json,
     },

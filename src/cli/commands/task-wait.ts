@@ -29,9 +29,11 @@ const pollInterval = 500;
 const steadyPolls = 3;
 
 const waitFlags = {
-  for: status("Wait until the task is in this state, or has been; for an open task only since a person last moved it"),
+  for: status(
+    "Wait until the task has been in this state; of an open task, only the time since a person last moved it counts",
+  ),
   timeout: textFlag("DURATION", "Wait at most this long, such as 30s, 10m or 2h"),
-  any: flag("Stop when one of the tasks has got there"),
+  any: flag("Wait for one of the tasks, not for all of them"),
   json,
 } as const;
 

@@ -55,7 +55,11 @@ ${taskExitCodes("failed")}`,
     this.say(headline(shownTask(task), view));
     if (task.judged !== null && flags["since-review"]) this.say(reviewedLine(task.judged));
     if (view.protectedChanges.length > 0)
-      this.say(this.talkPaint.yellow(`It changes what decides about work: ${view.protectedChanges.join("; ")}.`));
+      this.say(
+        this.talkPaint.yellow(
+          `It changes protected files, which decide how work is tested and merged: ${view.protectedChanges.join("; ")}.`,
+        ),
+      );
     const write = (part: DiffPart) =>
       stat ? writeStat(part, this) : names ? namesOf(part) : paintPatch(part.text, this);
     const parts = [write(view.committed)];

@@ -31,7 +31,7 @@ type TicketFlags = FlagsOf<typeof ticketFlags>;
 const start = command({
   parameters: { positional: oneTicket, flags: ticketFlags },
   docs: {
-    brief: "Say that you work on a ticket",
+    brief: "Mark a ticket as in progress",
     fullDescription: `Its status becomes in_progress, as with tk start. Agents get tickets from signalbox crew and signalbox task create --ticket; these do not change the status until the work is merged.
 
 --json: ${ticketForm}

@@ -42,7 +42,7 @@ export const simulate = command({
         kind: "parsed",
         parse: wholeNumber(1, 1_000_000),
         placeholder: "N",
-        brief: "Lives to rehearse",
+        brief: "How many random tasks (lives) to simulate",
         default: "1000",
       },
       seed: {
@@ -57,7 +57,7 @@ export const simulate = command({
         parse: String,
         optional: true,
         placeholder: "P",
-        brief: "Use this preset; otherwise each life draws one",
+        brief: "Use this preset; otherwise each life uses a random one",
       },
       set: {
         kind: "parsed",

@@ -42,7 +42,7 @@ const eject = command({
     flags: { force: flag("Replace your workflow that has this name"), json },
   },
   docs: {
-    brief: "Copy a built-in workflow into your folder, to change it",
+    brief: "Copy a built-in workflow into your Signalbox home, to change it",
     fullDescription: `--json: { name, from, file }
 Exit codes: 0 ok, 1 the file already exists or cannot be written, 2 wrong usage, 3 no such built-in workflow`,
   },

@@ -138,7 +138,7 @@ function lookAtDisk(home: string): readonly Finding[] {
   const free = freeSpace(nearestFolder(home));
   const shown = writeSize(free);
   const found = `${shown} free for ${home}`;
-  const fix = `Free some space, or move your folder to another disk and set SIGNALBOX_HOME`;
+  const fix = `Free some space, or move your Signalbox home to another disk and set SIGNALBOX_HOME`;
   if (free < 100 * megabyte) return error(found, fix);
   return free < 1024 * megabyte ? warning(found, fix) : ok(`${shown} free`);
 }
@@ -178,7 +178,7 @@ function lookForGit(): readonly Finding[] {
 function lookForTmux(): readonly Finding[] {
   const version = versionOf("tmux", "-V");
   const install = `Install tmux ${minTmux} or newer: sudo apt install tmux, or brew install tmux`;
-  if (version === undefined) return error("is not on your PATH, and agents run in its sessions", install);
+  if (version === undefined) return error("is not on your PATH; agents run in sessions of tmux", install);
   // A development build has no version number.
   const isOld = /^\d/.test(version) && !isAtLeast(version, minTmux);
   return isOld ? error(`${version} is too old`, install) : ok(version || "of an unknown version");

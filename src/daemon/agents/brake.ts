@@ -130,7 +130,7 @@ export function endByPerson({ brake, clock, inTurn, watchOf, over, watch, track 
       track(told);
       let cancel = () => {};
       const late = new Promise<EndedRun>((resolve) => {
-        const busy = "The task is busy with something else; the end is reported to it as soon as that is over.";
+        const busy = "The task is busy with another step. The daemon reports the agent's end to it afterwards.";
         cancel = clock.after(reportTimeout, () => resolve({ kind: "ended", problem: busy }));
       });
       return Promise.race([told, late]).finally(() => cancel());

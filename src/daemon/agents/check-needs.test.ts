@@ -33,7 +33,7 @@ const both = { harness: "one", reviewHarness: "two" };
 test("an unknown harness is refused, whether or not an agent would run in it", () => {
   const reasons = checkNeeds(harnesses(harness("one", {})), builtIn("default"), both);
   expect(reasons.map(({ text }) => text)).toEqual(['There is no harness "two".']);
-  expect(reasons[0]?.fix).toContain("There are one.");
+  expect(reasons[0]?.fix).toContain("Known harnesses: one.");
 });
 
 test("a harness with every capability fulfils the needs of the built-in workflows", () => {

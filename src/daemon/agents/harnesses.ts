@@ -25,7 +25,7 @@ export function checkNeeds(harnesses: Harnesses, workflow: Workflow, task: Chose
   const reasons = unknown.map((name) => ({
     code: "bad-value" as const,
     text: `There is no harness "${name}".`,
-    fix: `There are ${[...known.keys()].join(", ")}. See what is installed: signalbox harness list`,
+    fix: `Known harnesses: ${[...known.keys()].join(", ")}. See what is installed: signalbox harness list`,
   }));
   const lacking = runsOf(workflow).flatMap((spec) => {
     const harness = known.get(harnessOf(spec, task));
@@ -128,7 +128,7 @@ export function harnessNamed(harnesses: Harnesses, name: string): Harness {
   const found = all.get(name);
   if (found !== undefined) return found;
   throw new Fault("harness.unknown", `There is no harness "${name}".`, {
-    hint: `There are ${[...all.keys()].join(", ")}. See what is installed: signalbox harness list`,
+    hint: `Known harnesses: ${[...all.keys()].join(", ")}. See what is installed: signalbox harness list`,
   });
 }
 

@@ -210,7 +210,7 @@ export async function runPrompt(
   const built = buildPrompt(workflow, task, order.prompt, outside, order.message);
   if (built.ok) return built.text;
   throw new Fault("agents.prompt", `The prompt cannot be built. ${built.problem}`, {
-    hint: "Correct the workflow, then: signalbox task migrate",
+    hint: `Fix the workflow's file, then: signalbox task migrate ${task.id}`,
   });
 }
 

@@ -183,7 +183,7 @@ function refuse(cost: number, budget: number, who: string, key: string): void {
 
 function spent(text: string, key: string): Fault {
   return new Fault("agents.budget", text, {
-    hint: `Raise it with signalbox config set ${key}, then: signalbox task retry`,
+    hint: `Raise the limit with signalbox config set ${key}, then: signalbox task retry TASK`,
   });
 }
 

@@ -67,7 +67,7 @@ export function protectedTests(ports: ProtectedTestsPorts): Perform {
 async function mustBeCommitted(protection: Protection, task: Task, commit: string, files: ProjectFiles): Promise<void> {
   const lines = await protection.uncommitted(task, commit, files);
   if (lines.length === 0) return;
-  const what = `What decides about the tests differs from the commit ${commit.slice(0, 10)}: ${lines.join("; ")}.`;
+  const what = `Protected files in the workspace differ from the commit ${commit.slice(0, 10)}: ${lines.join("; ")}.`;
   throw new Fault("tests", `${what} Commit these files or restore them.`);
 }
 

@@ -145,7 +145,7 @@ async function obeyedAt({ git }: Core, path: string): Promise<Pick<Project, "obe
 async function folderFor(core: Core, name: string, path?: string, url?: string): Promise<string> {
   if (path !== undefined && url === undefined) return path;
   if (url === undefined || path !== undefined) {
-    throw new Fault("project.invalid", "A project is either at a path or cloned from a URL.", {
+    throw new Fault("project.invalid", "A project needs either the path of a repository or the URL of one to clone.", {
       hint: "Give one of the two.",
     });
   }
@@ -173,8 +173,8 @@ function checkName(name: string): void {
 function checkWorkflow({ home }: Core, repository: string, name = ""): void {
   if (name === "") return;
   if (isPath(name)) {
-    throw new Fault("project.invalid", `${name} is a path; a project has a workflow by its name.`, {
-      hint: "Put the file into workflows/ in your folder, or into .signalbox/workflows of the repository, and name it.",
+    throw new Fault("project.invalid", `${name} is a path. A project's workflow is given by its name.`, {
+      hint: "Put the file into workflows/ in your Signalbox home (~/.signalbox), or into .signalbox/workflows of the repository; then give its name.",
     });
   }
   findWorkflow({ home, repository }, name);

@@ -10,6 +10,9 @@ import { type PoolPorts, releaseWorkspaces, removeWorkspace } from "./pool.ts";
 import { isBegun, type ProjectWorkspaces } from "./project-workspaces.ts";
 import { describeUnsaved, reportUnsaved, unsavedWorkspaces } from "./unsaved-workspaces.ts";
 
+// Which workspaces can be cleaned up or adopted: free ones beyond the size of the pool, those of ended tasks and of removed
+// projects, and folders that are not recorded.
+
 /** A workspace of a pool, and whether it may be removed. */
 export interface ToClean {
   readonly workspace: Workspace;

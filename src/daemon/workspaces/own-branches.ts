@@ -206,7 +206,9 @@ async function otherBranch(
 ): Promise<Fault> {
   const last = tip === undefined ? await control.commitAt(taskRef(id)) : undefined;
   const back = last === undefined ? `git -C ${folder} switch ${own}` : `git -C ${folder} switch -c ${own} ${last}`;
-  const along = takesAlong ? `. To merge the commits that were made here: git -C ${folder} merge ${branch}` : "";
+  const along = takesAlong
+    ? `. Then merge the commits that were made on the other branch: git -C ${folder} merge ${branch}`
+    : "";
   const message = `${folder} has the branch "${branch}" checked out, not the task's branch "${own}". ${why}`;
   return new Fault(otherBranchCode, message, { hint: `Go back to the task's branch: ${back}${along}` });
 }

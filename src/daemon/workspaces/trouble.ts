@@ -50,7 +50,9 @@ export async function workspaceTrouble(
       );
     const isGone = !existsSync(workspace);
     return {
-      reason: isGone ? `The task's workspace ${workspace} is missing.` : `The task's workspace ${workspace}: ${flaw}`,
+      reason: isGone
+        ? `The task's workspace ${workspace} is missing.`
+        : `The task's workspace ${workspace} is broken. ${flaw}`,
       fix,
     };
   } catch (error) {
@@ -58,7 +60,7 @@ export async function workspaceTrouble(
     if (!(error instanceof Fault) || error.retry !== "never") return undefined;
     if (error.code === blockedWorkspace)
       return { reason: `The task's workspace cannot be read: ${error.message}`, fix: error.hint ?? "" };
-    return { reason: `The task's workspace ${workspace}: ${error.message}`, fix };
+    return { reason: `The task's workspace ${workspace} cannot be used. ${error.message}`, fix };
   }
 }
 

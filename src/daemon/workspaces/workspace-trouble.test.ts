@@ -6,7 +6,7 @@ import { Fault } from "../../fault.ts";
 import { workspaceTrouble } from "./trouble.ts";
 
 test.for([
-  ["never", "The task's workspace /w/t1: The configuration of git cannot be read."],
+  ["never", "The task's workspace /w/t1 cannot be used. The configuration of git cannot be read."],
   ["later", undefined],
 ] as const)(
   "a workspace that cannot be looked at is trouble only where that does not pass by itself (%s)",

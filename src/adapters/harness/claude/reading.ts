@@ -12,6 +12,8 @@ import { splitLines } from "../../lines.ts";
 import { endedBadly, endedByUs } from "../failure.ts";
 import { findObstacle, noSuchSession, notLoggedIn, notTrusted, type ObstacleForm, outdated } from "../launch.ts";
 
+// Reads what Claude Code tells: the input of its hooks, its output, its screen and its transcripts.
+
 /** Everything that may explain a failure. */
 interface Signs {
   /** Claude Code's own sentence. */

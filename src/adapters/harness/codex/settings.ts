@@ -10,7 +10,7 @@ import { shellQuote } from "../../../shell-quote.ts";
 
 type Env = Readonly<Record<string, string>>;
 
-/** Where Codex keeps its configuration and its sessions. */
+/** The folder in which Codex keeps its configuration and its sessions. */
 export function codexHome(env: Env): string {
   return env.CODEX_HOME || join(env.HOME || "/", ".codex");
 }
