@@ -74,9 +74,10 @@ async function follow(query = "", headers: Record<string, string> = {}, door: Do
   asking.on("error", () => {});
   asking.end();
   const closed = Promise.withResolvers<void>();
-  await new Promise<void>((resolve) =>
+  await new Promise<void>((resolve, reject) =>
     asking.on("response", (response) => {
-      expect(response.headers["content-type"]).toBe("text/event-stream");
+      const { "content-type": type } = response.headers;
+      if (type !== "text/event-stream") reject(new Error(`The answer is ${type}.`));
       response.setEncoding("utf8").on("data", (chunk) => {
         take(chunk);
         resolve();

@@ -35,13 +35,14 @@ test("a new process that has reused a pid of the family gets no signal", async (
 
 test("the group of a dead program is ended, even if only its pid is known", async () => {
   const shell = spawn("sh", ["-c", "sleep 600 & echo $!"], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
+  const ended = once(shell, "exit");
   const left = Number(String((await once(shell.stdout, "data"))[0]));
   onTestFinished(() => {
     try {
       process.kill(left, "SIGKILL");
     } catch {}
   });
-  await once(shell, "exit");
+  await ended;
   const table = systemProcessTable();
   const known = await table.identify(left);
   const head = { boot: "", pid: shell.pid ?? 0, start: "" };
