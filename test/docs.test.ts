@@ -44,7 +44,7 @@ describe("the reference of the language", () => {
           `\`${name}\` ${oneOf?.join("\\|") ?? type}${required ? ", required" : ""}`,
       );
       const words = Object.entries(action.words).map(
-        ([word, kind]) => `\`${word}\`${kind === "temporary" ? " (temporary)" : ""}`,
+        ([word, kind]) => `\`${word}\`${{ answer: "", temporary: " (temporary)", person: " (for a person)" }[kind]}`,
       );
       const cells = [
         `\`${action.name}\``,

@@ -390,7 +390,7 @@ export const routes = {
     access: "person",
     isNoted: true,
     body: nothing,
-    answer: record({ hash: text, file: text, commands: list(text) }),
+    answer: record({ hash: text, file: text, commands: list(text), choices: list(text) }),
   }),
 } as const;
 

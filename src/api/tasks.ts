@@ -51,6 +51,8 @@ export const taskWire = record({
   prUrl: text,
   /** The ticket that it was created from; empty if there is none. */
   ticket: text,
+  /** What of the things that decide about work its work has changed; a person must see it before it is merged. */
+  protectedChanges: list(text),
   parent: text,
   dependsOn: list(text),
   labels: list(text),
@@ -315,6 +317,8 @@ const diffWire = record({
   committed: partWire,
   /** Null if everything is committed, or if it was not asked for. */
   uncommitted: nullable(partWire),
+  /** What of the things that decide about work the commit changes, in words. */
+  protectedChanges: list(text),
   workspace: text,
 });
 export type DiffView = TypeOf<typeof diffWire>;

@@ -3,7 +3,8 @@ import type { CommandContext, StricliProcess } from "@stricli/core";
 import type { ProjectView } from "../api/routes.ts";
 import { configFault, configFromEnvironment, type Layers, loadConfig } from "../home/config.ts";
 import type { Level, PartialConfig } from "../home/config-fields.ts";
-import { findRepository, homeFolder, homePlaces, repositoryPlaces } from "../home/places.ts";
+import { findRepository, homeFolder, homePlaces } from "../home/places.ts";
+import { readRepositoryConfig, trustedChoices } from "../home/trust.ts";
 import { createPaint, type Paint, visible } from "./fast/tell.ts";
 import { fitted } from "./text.ts";
 
@@ -13,10 +14,10 @@ export function configLayers(
   repository: string | undefined,
   project: ProjectView | undefined,
 ): Layers {
-  const places = repository === undefined ? undefined : repositoryPlaces(home, repository);
+  const own = repository === undefined ? undefined : readRepositoryConfig(home, repository);
   return {
     environment: configFromEnvironment(env),
-    repository: places && readSound(places.config, "project"),
+    repository: own && trustedChoices(own, homePlaces(home)),
     project: project && projectConfig(project),
     user: readSound(homePlaces(home).config, "user"),
   };

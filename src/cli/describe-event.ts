@@ -60,6 +60,10 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "dialogue.answered": ({ text: said, confirmed }) => (confirmed === true ? "confirmed" : text(said)),
   "panel.answered": (data) => [text(data.member), ending(data)].filter((each) => each !== "").join(" "),
   "children.ended": ending,
+  "protected.changed": ({ changes }) => listed(texts(changes)) || "nothing any more",
+  "protected.tested": ({ base, work }) =>
+    `with the base's protected files: ${text(base)}; as the work has them: ${text(work)}`,
+  "protected.confirmed": ({ commit, changes }) => `${listed(texts(changes))}, at commit ${short(commit)}`,
   "merge.asked": ({ target }) => `into ${text(target)}`,
   "merge.waits": ({ target, reason }) => `into ${text(target)}: ${text(reason)}`,
   "merge.landed": ({ target, before, after }) =>

@@ -127,6 +127,7 @@ function rowsOf(
     ["workspace", task.workspace],
     ["pull request", pullRequest === null ? task.prUrl : pullRequestText(pullRequest)],
     ["ticket", task.ticket],
+    ["protected", task.protectedChanges.join("; ")],
     ["parent", task.parent],
     ["depends on", listed(task.dependsOn)],
     ["labels", task.labels.join(", ")],

@@ -4,11 +4,12 @@ import { loadWorkflow } from "../engine/language/load.ts";
 import { formatProblem } from "../engine/language/problem.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
-import { isTrusted } from "../home/trust.ts";
+import { isTrusted, readRepositoryConfig } from "../home/trust.ts";
 import { childNames, type Found, findWorkflow } from "../home/workflows.ts";
 import type { Project } from "../ports/store.ts";
 import { allowCommand } from "./agents/harnesses.ts";
 import type { Core } from "./core.ts";
+import { trustCommand } from "./workspaces/project-settings.ts";
 
 /** The current content of a workflow's file. */
 interface FoundText {
@@ -83,4 +84,13 @@ export async function setPermissions(core: Core, project: string, fullPermission
   await core.store.updateProject(project, { fullPermissions });
   core.log.info("A person has set whether agents may have full permissions", { project, fullPermissions });
   if (fullPermissions === "allow") await continueHeld(core, project, allowCommand(project));
+}
+
+/** The choices of a repository's file that do not count, as a sentence for the creator of a task. */
+export function untrustedChoices(core: Core, project: Project): readonly string[] {
+  const repository = readRepositoryConfig(core.home, project.path);
+  if (repository === undefined || repository.choices.length === 0) return [];
+  const { file, choices, hash } = repository;
+  if (isTrusted(core.places, hash)) return [];
+  return [`${file} sets ${choices.join(", ")}, which has no effect until you trust it: ${trustCommand(project.name)}`];
 }

@@ -20,6 +20,7 @@ import type { Calls } from "./needs/calls.ts";
 import type { Needs } from "./needs/needs.ts";
 import type { Performer } from "./perform.ts";
 import type { TicketsOf } from "./project.ts";
+import type { Protection } from "./protection.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
@@ -30,6 +31,7 @@ import type { PoolPorts } from "./workspaces/pool.ts";
 export interface Repositories extends MergingPorts {
   readonly merging: Merging;
   readonly predictions: Predictions;
+  readonly protection: Protection;
   /** Aborts when the daemon stops. */
   readonly signal: AbortSignal;
   /** Whether merges are not tested although there is a test command. */

@@ -27,6 +27,7 @@ import { createEventFeed } from "./event-feed.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
 import { createGitParts } from "./git-parts.ts";
 import { createFacts, gatherFacts, lookTimeout } from "./look.ts";
+import { protectedTests } from "./merging/protected-tests.ts";
 import type { Landing } from "./merging/test-merged.ts";
 import { createCalls, createUnsavedCall } from "./needs/calls.ts";
 import { createNeeds, noticeRuns } from "./needs/needs.ts";
@@ -227,7 +228,10 @@ export function createCore(ports: CorePorts): RunningCore {
       killSession: killSession({ store, places, clock, callers }),
     },
     withoutWorkspaces: { releaseWorkspace: returnFolders({ store, places }) },
-    runTests: testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf }),
+    runTests:
+      parts === undefined
+        ? testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf })
+        : protectedTests({ ...parts.repositories, ...commandPorts, store, places, folderOf, portOf, settingsOf }),
     closeTicket: closeTicket({ store, clock, ticketsOf }),
     stopChildren: stopChildren({ store }),
     spawnNext: async (_, { task }) => scheduler.startNext(task),

@@ -15,6 +15,7 @@ import { watchPullRequests } from "./forge/watch-pull-requests.ts";
 import { createPredictions } from "./merging/conflicts.ts";
 import { createRepositories, type Landing } from "./merging/test-merged.ts";
 import type { Performers } from "./perform.ts";
+import { createProtection } from "./protection.ts";
 import type { Submit } from "./submit.ts";
 import type { Where } from "./task-work.ts";
 import { createFollowBranch } from "./workspaces/branch.ts";
@@ -99,12 +100,13 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const { endRuns, endCommands } = given;
   const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, endRuns, endCommands };
   const upkeepTimer = createUpkeepTimer(pools);
+  const protection = createProtection({ ...given, workspacesOf, where });
   const repositories = createRepositories({
-    ...{ ...given, workspacesOf, predictions, signal: stopping.signal },
+    ...{ ...given, workspacesOf, predictions, protection, signal: stopping.signal },
     where,
   });
   const forge = forgeOf && {
-    ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf },
+    ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf, protection },
     mergeMethod: () => setting("forgeMerge"),
     opened: () => watch?.wake(),
   };

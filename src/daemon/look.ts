@@ -181,6 +181,7 @@ export function createFacts(store: Store, poolFull: (task: Task) => Promise<bool
         return artifacts;
       },
       ...workspace,
+      numbers: { ...workspace.numbers, protected: (task.protectedChanges ?? []).length > 0 ? 1 : 0 },
       poolFull: isFull,
     };
   };

@@ -8,8 +8,8 @@ import type { Facts } from "../engine/request.ts";
 import { blankIdentity, type TaskIdentity } from "../engine/task.ts";
 import type { Guard, RunSpec, Settings, Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
-import { configFault, loadConfig, type ResolvedConfig, resolveConfig } from "../home/config.ts";
-import { repositoryPlaces } from "../home/places.ts";
+import { type ResolvedConfig, resolveConfig } from "../home/config.ts";
+import { readRepositoryConfig, trustedChoices } from "../home/trust.ts";
 import { findWorkflow } from "../home/workflows.ts";
 import type { Project, StoredDocument, StoredTask } from "../ports/store.ts";
 import {
@@ -30,7 +30,7 @@ import {
   findPullRequest,
   mustHaveCommit,
 } from "./bring-work.ts";
-import { type Chosen, chooseWorkflow, setPermissions } from "./choose-workflow.ts";
+import { type Chosen, chooseWorkflow, setPermissions, untrustedChoices } from "./choose-workflow.ts";
 import type { Core } from "./core.ts";
 import { takeTicket, ticketTurn } from "./crew/tickets.ts";
 import { isShared, mustHave } from "./project.ts";
@@ -71,6 +71,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     throw new Fault("task.invalid", problem, { hint: "Choose another name, or none." });
   }
   const warnings = [
+    ...untrustedChoices(core, project),
     ...unfinishedParts(chosen.workflow),
     ...(await checkHarnesses(core, project, chosen.workflow, identity)),
   ];
@@ -302,10 +303,7 @@ type ConfigFlags = Partial<TypeOf<NonNullable<Routes["createTask"]["body"]>>>;
 
 /** The command line has already combined flags and environment. */
 export function configFor(core: Core, project: Project, flags: ConfigFlags = {}): ResolvedConfig {
-  const file = repositoryPlaces(core.home, project.path)?.config;
-  const repository = file === undefined ? undefined : loadConfig(file, "project");
-  if (file !== undefined && repository !== undefined && repository.problems.length > 0)
-    throw configFault(file, repository.problems);
+  const repository = readRepositoryConfig(core.home, project.path);
   const { workflow, harness, reviewHarness, branchPrefix } = project;
   const recorded = Object.entries({ workflow, harness, reviewHarness, branchPrefix }).filter(
     ([, value]) => value !== "",
@@ -319,7 +317,7 @@ export function configFor(core: Core, project: Project, flags: ConfigFlags = {})
       autostart: flags.autostart,
       branchPrefix: flags.branchPrefix,
     },
-    repository: repository?.config,
+    repository: repository && trustedChoices(repository, core.places),
     project: Object.fromEntries(recorded),
     user: core.config().values,
   });

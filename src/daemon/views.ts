@@ -45,6 +45,7 @@ function taskView(
     workspace: task.workspace,
     prUrl: task.prUrl,
     ticket: task.ticket ?? "",
+    protectedChanges: [...(task.protectedChanges ?? [])],
     parent: task.parent,
     dependsOn: task.dependsOn,
     labels: task.labels,

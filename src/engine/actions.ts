@@ -65,8 +65,11 @@ export interface Param {
 /** text may hold {variables}; prompt, role, counter and result are names declared in the file. */
 type ParamType = "text" | "prompt" | "role" | "counter" | "result" | "integer" | "boolean" | "duration" | "list";
 
-/** An answer is final. A temporary word may change by itself, so the engine checks again. */
-type Word = "answer" | "temporary";
+/**
+ * An answer is final. A temporary word may change by itself, so the engine checks again. A word for a person holds the task
+ * unless a rule names it: neither `failed` nor a rule without `on` covers it.
+ */
+type Word = "answer" | "temporary" | "person";
 
 const deleteBranch: ActionDeclaration = {
   name: "delete_branch",
@@ -126,7 +129,7 @@ export const merge: ActionDeclaration = {
     strategy: { type: "text", oneOf: ["ff", "no-ff"] },
     uncommitted: { type: "text", oneOf: ["refuse", "leave"] },
   },
-  words: { conflict: "answer", tests: "answer" },
+  words: { conflict: "answer", tests: "answer", protected: "person" },
   holds: true,
   begins: "work",
 };
@@ -135,7 +138,7 @@ const mergePr: ActionDeclaration = {
   name: "merge_pr",
   summary: "Merge the pull request on the forge",
   params: {},
-  words: { unapproved: "temporary", unmergeable: "temporary" },
+  words: { unapproved: "temporary", unmergeable: "temporary", protected: "person" },
   holds: true,
   begins: "work",
 };

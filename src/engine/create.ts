@@ -133,8 +133,8 @@ function blankTask(
 
 /** The prompts tell agents to name the branch and to improve the summary; only a person changes the rest. */
 const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
-/** Only the engine knows the workspace, the terminal session and the pull request. */
-const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession"];
+/** Only the engine knows the workspace, the terminal session, the pull request and what the work has changed. */
+const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession", "protectedChanges"];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEdit): Decision {
   const set = { ...given, ...inOneLine(given) };

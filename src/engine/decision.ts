@@ -155,6 +155,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     reason: set.reason ?? task.reason,
     log: set.log ?? task.log,
     judged: set.judged ?? task.judged,
+    protectedChanges: set.protectedChanges ?? task.protectedChanges,
   };
 }
 
@@ -222,5 +223,6 @@ function arrive(task: Task, set: Arrival): Task {
     reason: set.reason ?? task.reason,
     log: task.log,
     judged: set.judged ?? task.judged,
+    protectedChanges: task.protectedChanges,
   };
 }

@@ -159,6 +159,31 @@ export const eventTypes = {
     when: "a message cannot be delivered, and needs a person",
     data: { message, to, reason },
   },
+  "protected.changed": {
+    when: "its work is found to have changed something that decides about work, or no longer has",
+    data: {
+      base: "the commit that it is compared with",
+      commit: "its work",
+      changes: "the changes, in words for people",
+      content: "a hash of the changed contents",
+    },
+  },
+  "protected.tested": {
+    when: "the tests of such work have run both ways",
+    data: {
+      commit: "its work",
+      base: "how they ended with the base's protected files: `ok`, `tests` or another word",
+      work: "how they ended as the work has them",
+    },
+  },
+  "protected.confirmed": {
+    when: "a person who could see these changes has work with them merged",
+    data: {
+      commit: "its work",
+      changes: "the changes, in words for people",
+      content: "a hash of the changed contents",
+    },
+  },
   "merge.asked": { when: "its work enters the merge queue", data: { target, strategy: "`merge` or `ff`" } },
   "merge.waits": { when: "files or commits of the user block the merge", data: { target, reason, files } },
   "merge.landed": {

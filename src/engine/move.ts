@@ -108,6 +108,10 @@ function factWords(guard: Guard, { id }: Task, value: number): { text: string; f
       return wantsSome
         ? { text: "The workspace has no uncommitted changes.", fix: look }
         : { text: "The workspace has uncommitted changes.", fix: "Commit them there, then ask again." };
+    case "protected":
+      return wantsSome
+        ? { text: "The work does not change what decides about work.", fix: look }
+        : { text: "The work changes what decides about work.", fix: `See it: signalbox task diff ${id}` };
     case "commits":
       return wantsSome
         ? { text: "The branch has no commit of its own yet.", fix: "Commit the work, then ask again." }

@@ -106,6 +106,7 @@ export const factNames = [
   "dirty",
   "workspace",
   "merged",
+  "protected",
   "approved_findings",
   "open_findings",
   "children_done",

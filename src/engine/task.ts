@@ -51,7 +51,7 @@ export type TaskEdit = Partial<
     | "workspace"
     | "tmuxSession"
   > &
-    Pick<TaskPosition, "judged">
+    Pick<TaskPosition, "judged" | "protectedChanges">
 >;
 
 /** The task's place in its workflow. */
@@ -92,6 +92,11 @@ export interface TaskPosition {
   readonly log: readonly LogEntry[];
   /** What the last verdict, answer of a judge or approval of a person was about; undefined until there is one. */
   readonly judged: Judged | undefined;
+  /**
+   * What of the things that decide about work the task's own work has changed, in words for people. Missing or empty if
+   * nothing: then no person has to see it.
+   */
+  readonly protectedChanges?: readonly string[] | undefined;
 }
 
 export interface Judged {

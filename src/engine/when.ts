@@ -153,14 +153,23 @@ function limitWords(...limits: readonly Limits[]): readonly string[] {
   return (["time", "cost"] as const).filter((key) => limits.some((each) => each[key] !== undefined));
 }
 
-/** Whether a rule's `on` covers a word; `failed` covers all but `ok`. */
+/** Whether a rule's `on` covers a word; `failed` covers all but `ok` and words for a person, which a rule must name. */
 export function covers(on: readonly string[] | undefined, word: string): boolean {
+  if (isForPerson(word)) return on?.includes(word) === true;
   return on === undefined || on.includes(word) || (word !== "ok" && on.includes("failed"));
 }
 
 /** Whether the condition behind a word may change by itself, so that the engine may check again. */
 export function isTemporary(word: string): boolean {
-  return Object.values(actions).some(
-    (action) => Object.hasOwn(action.words, word) && action.words[word] === "temporary",
-  );
+  return temporary.has(word);
 }
+
+/** Whether only a person can decide what follows from a word. */
+export function isForPerson(word: string): boolean {
+  return forPerson.has(word);
+}
+
+const wordsThatAre = (kind: string): ReadonlySet<string> =>
+  new Set(Object.values(actions).flatMap(({ words }) => Object.keys(words).filter((word) => words[word] === kind)));
+const temporary = wordsThatAre("temporary");
+const forPerson = wordsThatAre("person");

@@ -24,6 +24,8 @@ export interface Field<Value = unknown> {
   readonly level: Level;
   /** The value is a command. A repository's file that sets it has no effect until the user has trusted the file. */
   readonly isCommand?: boolean;
+  /** The value chooses who works or judges. In a repository's file it has no effect until the user has trusted the file. */
+  readonly isChoice?: boolean;
   /** Never read from the environment: the daemon's environment may come from an agent that started it. */
   readonly isDaemons?: boolean;
   readonly shape: Shape;
@@ -130,6 +132,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
   harness: {
     key: "harness",
     level: "project",
+    isChoice: true,
     shape: text,
     default: "claude",
     description: "The harness that agents run in",
@@ -138,6 +141,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
   reviewHarness: {
     key: "review_harness",
     level: "project",
+    isChoice: true,
     shape: text,
     default: "",
     description: "The harness of reviewers; empty for the same as harness",
@@ -145,6 +149,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
   model: {
     key: "model",
     level: "project",
+    isChoice: true,
     shape: text,
     default: "",
     description: "The model that harnesses are asked for; empty for the harness's default",

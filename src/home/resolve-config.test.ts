@@ -29,6 +29,7 @@ test("without any settings the defaults apply", () => {
     testCommand: [],
     testTimeout: "30m",
     requireTests: false,
+    protect: [],
     ports: "20000-20999",
     diskLimit: "50GB",
     tickets: "files",

@@ -15,6 +15,8 @@ interface RepositoryConfig {
   readonly hash: string;
   /** The keys in it that name commands. If there are any, the whole file has no effect until the user trusts it. */
   readonly commands: readonly string[];
+  /** The keys in it that choose a harness or a model. They alone have no effect until the user trusts the file. */
+  readonly choices: readonly string[];
 }
 
 const hashOfNothing = sha256("");
@@ -26,12 +28,23 @@ export function readRepositoryConfig(home: string, repository: string): Reposito
   // Read once: the text that is checked for trust must be the text that is used.
   const text = readText(file);
   // Most repositories have no file, and every request asks for it.
-  if (text === "") return { file, config: {}, hash: hashOfNothing, commands: [] };
+  if (text === "") return { file, config: {}, hash: hashOfNothing, commands: [], choices: [] };
   const { config, problems } = readConfig(text, file, "project");
   if (problems.length > 0) throw configFault(file, problems);
   const fields = configNames.filter((name) => config[name] !== undefined).map((name): Field => configFields[name]);
   const commands = fields.filter(({ isCommand }) => isCommand).map(({ key }) => key);
-  return { file, config, hash: sha256(text), commands };
+  const choices = fields.filter(({ isChoice }) => isChoice).map(({ key }) => key);
+  return { file, config, hash: sha256(text), commands, choices };
+}
+
+/** The values of a repository's file that count for new tasks: without its choices, unless the user trusts the file. */
+export function trustedChoices(
+  { config, choices, hash }: Pick<RepositoryConfig, "config" | "choices" | "hash">,
+  places: Pick<Places, "trusted">,
+): PartialConfig {
+  if (choices.length === 0 || isTrusted(places, hash)) return config;
+  const counting = configNames.filter((name) => !choices.includes(configFields[name].key));
+  return Object.fromEntries(counting.map((name) => [name, config[name]]));
 }
 
 /** Whether the file may take effect: it names no commands, or the user trusts it. */

@@ -41,6 +41,8 @@ export interface WorkspaceConfig {
   readonly testCommand: readonly string[];
   readonly testTimeout: string;
   readonly requireTests: boolean;
+  /** Patterns for files that only a person may see changed. */
+  readonly protect: readonly string[];
   /** As `readPorts` reads it; empty: no workspace gets a port. */
   readonly ports: string;
   /** As `readSize` reads it; empty: no limit. */
@@ -158,6 +160,16 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     shape: { kind: "boolean" },
     default: false,
     description: "Whether the tests count as failed where the project has none to run",
+  },
+  protect: {
+    key: "protect",
+    level: "project",
+    isDaemons: true,
+    shape: list,
+    default: [],
+    description:
+      "Files whose changes a person must see before they are merged automatically, such as [test/**]; yours and the repository's both count",
+    problem: patterns("protect"),
   },
   ports: {
     key: "ports",

@@ -59,6 +59,11 @@ export interface ControlRepository {
   /** Undefined if there is no such file. Refused with `git.too-much` beyond `most` bytes. */
   fileAt(commit: string, path: string | Uint8Array, most: number): Promise<Uint8Array | undefined>;
 
+  /** The entries of one folder of a commit; the root is "". Empty if there is no such folder. */
+  listFiles(commit: string, folder: string): Promise<readonly TreeFile[]>;
+  /** Creates a commit on top of another one with some files replaced, and moves no ref. The same order gives the same commit. */
+  replaceFiles(order: ReplaceOrder): Promise<string>;
+
   /** Creates the merge commit, and moves no ref. The same order gives the same commit. */
   merge(order: MergeOrder): Promise<MergeResult>;
   /** Merges each onto the result of the one before, faster than `merge`. A commit that cannot be merged is left out. */
@@ -205,6 +210,22 @@ export interface ChangedFile {
   readonly change: "added" | "deleted" | "modified" | "renamed" | "type";
   /** The old name of a renamed file. */
   readonly from: FileName | undefined;
+}
+
+/** An entry of a folder in a commit. */
+export interface TreeFile {
+  readonly name: string;
+  /** Git's own: `100755` for a program, `120000` for a link, `040000` for a folder. */
+  readonly mode: string;
+  /** Identifies the content. */
+  readonly id: string;
+}
+
+export interface ReplaceOrder {
+  readonly commit: string;
+  /** The commit that files without a text are taken from; a file that it lacks is removed. */
+  readonly from: string;
+  readonly files: readonly { readonly path: string; readonly text: string | undefined }[];
 }
 
 /** How many lines of a file were added and deleted. Undefined for a binary file. */

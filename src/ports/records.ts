@@ -47,6 +47,8 @@ export interface Workspace extends Kept {
   readonly run?: string;
   /** Only of a judge's checkout: the commit that the run was given. */
   readonly commit?: string;
+  /** The installed programs that run the tests, by path, with a hash of each after the setup; missing without a setup. */
+  readonly runners?: Readonly<Record<string, string>>;
 }
 
 /** Whether a workspace is a judge's checkout. */

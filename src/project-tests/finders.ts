@@ -154,7 +154,8 @@ interface MakeRule {
   readonly needs: string;
 }
 
-function readRule(line: string): MakeRule | undefined {
+/** A line that begins a rule: its targets and prerequisites. Undefined for any other line. */
+export function readRule(line: string): MakeRule | undefined {
   const code = line.replace(/(?<!\\)#.*$/, "");
   const colon = code.indexOf(":");
   if (colon === -1 || code.slice(0, colon).includes("=")) return undefined;

@@ -241,11 +241,33 @@ describe("projects", () => {
     mkdirSync(dirname(file));
     writeFileSync(file, "setup: [make, setup]\nkeep: [vendor]\n");
     const { json } = await post("/v1/projects/configured/config/trust");
-    expect(json).toEqual({ file, hash: expect.stringMatching(/^[0-9a-f]{64}$/), commands: ["setup"] });
+    expect(json).toEqual({ file, hash: expect.stringMatching(/^[0-9a-f]{64}$/), commands: ["setup"], choices: [] });
     expect(readFileSync(stage.places.trusted, "utf8")).toContain(json.hash);
     writeFileSync(file, "setup: make\n");
     expect(refusal(await post("/v1/projects/configured/config/trust"))[1]).toBe("invalid-config");
     await send("DELETE", "/v1/projects/configured");
+  });
+
+  test("have a configuration whose choice of a harness and a model has no effect until it is trusted", async () => {
+    const repository = newRepository(stage.home, "choosing");
+    await post("/v1/projects", { name: "choosing", path: repository });
+    const file = join(repository, ".signalbox", "config.yml");
+    mkdirSync(dirname(file));
+    writeFileSync(file, "harness: scripted\nreview_harness: codex\nmodel: cheap\nworkflow: brew\n");
+    const body = { project: "choosing", summary: "Choose", autostart: false };
+    const before = (await post("/v1/tasks", { ...body, harness: "scripted" })).json;
+    expect(before.task).toMatchObject({ workflow: "brew", reviewHarness: "scripted", model: "" });
+    expect(before.warnings).toContainEqual(
+      `${file} sets harness, review_harness, model, which has no effect until you trust it: signalbox trust --config --project choosing`,
+    );
+    const trusted = (await post("/v1/projects/choosing/config/trust")).json;
+    expect(trusted).toMatchObject({ commands: [], choices: ["harness", "review_harness", "model"] });
+    const after = (await post("/v1/tasks", body)).json;
+    expect(after.task).toMatchObject({ harness: "scripted", reviewHarness: "codex", model: "cheap" });
+    writeFileSync(file, "model: dear\n");
+    expect((await post("/v1/tasks", { ...body, harness: "scripted" })).json.task.model).toBe("");
+    for (const task of (await send("GET", "/v1/tasks?project=choosing")).json.tasks)
+      await post(`/v1/tasks/${task.id}/move`, { to: "cancelled" });
   });
 
   test("cannot be removed while they have open tasks", async () => {

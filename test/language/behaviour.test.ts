@@ -478,6 +478,20 @@ test("`failed` covers every word but `ok`.", () => {
   }
 });
 
+test("A word for a person is covered only by a rule that names it; without one the task is held.", () => {
+  const flow = (rules: string) =>
+    `states: { a: { do: [merge], outcomes: [${rules}], next: b }, b: { terminal: true }, c: { terminal: true } }`;
+  const after = (rules: string) => {
+    const life = begin(flow(rules));
+    life.settle();
+    life.did("protected");
+    return life.task;
+  };
+  expect(after("{ on: failed, then: c }")).toMatchObject({ status: "a", held: { word: "protected", again: "do" } });
+  expect(after("{ when: visits < 9, then: c }")).toMatchObject({ status: "a", held: { word: "protected" } });
+  expect(after("{ on: protected, then: c }, { on: failed, then: c }").status).toBe("c");
+});
+
 test("Accidents are counted and retried while `attempts` last; other words are never retried.", () => {
   const text =
     "states: { a: { do: [run_tests], limits: { attempts: 3 }, outcomes: [{ on: failed, then: c }], next: b }, b: { terminal: true }, c: { terminal: true } }";

@@ -222,6 +222,18 @@ export function createMemoryControl(
       const content = commit === "" ? undefined : commits.get(commit).tree.get(String(path));
       return content === undefined ? undefined : Buffer.from(content);
     },
+    async listFiles(commit, folder) {
+      const start = folder === "" ? "" : `${folder}/`;
+      const paths = [...commits.get(commit).tree.keys()].filter((path) => path.startsWith(start));
+      const modes = new Map(
+        paths.map((path) => {
+          const [name = "", ...rest] = path.slice(start.length).split("/");
+          return [name, rest.length === 0 ? "100644" : "040000"] as const;
+        }),
+      );
+      return [...modes].map(([name, mode]) => ({ name, mode, id: commit }));
+    },
+    replaceFiles: unavailable,
     async merge({ author: _, ...order }) {
       const answer = merge(order);
       if (answer.kind === "diverged") throw new Fault("git.diverged", "That takes a merge.");

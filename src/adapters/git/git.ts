@@ -7,6 +7,7 @@ import { collect, syncFrom } from "./control/collect.ts";
 import { dropContainedRefs, listTaskRefs, moveRef, openControl, tidy } from "./control/control.ts";
 import type { ControlGit } from "./control/control-git.ts";
 import { changedFiles, changedLines, diff, fileAt } from "./control/diff.ts";
+import { listFiles, replaceFiles } from "./control/files.ts";
 import { beforeMergeOf, commitAt, countCommits, isAncestor, mergeBase } from "./control/history.ts";
 import { merge, mergeAll, predictConflicts, revertMerge } from "./control/merge.ts";
 import { createRunner, defaultLimits } from "./runner.ts";
@@ -75,6 +76,8 @@ function controlRepository(control: ControlGit): ControlRepository {
     changedLines: (from, to) => changedLines(control, from, to),
     beforeMergeOf: (commit, tip) => beforeMergeOf(control, commit, tip),
     fileAt: (commit, path, most) => fileAt(control, commit, path, most),
+    listFiles: (commit, folder) => listFiles(control, commit, folder),
+    replaceFiles: (order) => replaceFiles(control, order),
     merge: (order) => merge(control, order),
     mergeAll: (order) => mergeAll(control, order),
     predictConflicts: (commit, others) => predictConflicts(control, commit, others),

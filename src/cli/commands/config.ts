@@ -10,7 +10,7 @@ import { formOf, resolveConfig, setConfig, writeConfigValue } from "../../home/c
 import { configFields, configNames, type Field } from "../../home/config-fields.ts";
 import { makeFolder } from "../../home/make-folder.ts";
 import { homePlaces, repositoryPlaces, shownPath } from "../../home/places.ts";
-import { mayCount, readRepositoryConfig } from "../../home/trust.ts";
+import { isTrusted, mayCount, readRepositoryConfig } from "../../home/trust.ts";
 import { sha256 } from "../../sha256.ts";
 import { callRunning } from "../connect.ts";
 import { type Context, configLayers, readSound } from "../context.ts";
@@ -70,6 +70,10 @@ Exit codes: 0 ok, 1 a configuration is wrong, 2 wrong usage`,
     if (files.repository !== undefined) this.say(`The repository's: ${shownPath(files.repository)}`);
     this.say("To change a value: signalbox config set KEY VALUE");
     const own = this.repository && readRepositoryConfig(this.home, this.repository);
+    if (own && own.choices.length > 0 && !isTrusted(homePlaces(this.home), own.hash))
+      this.say(
+        `The repository's ${own.choices.join(", ")} has no effect until you trust its file: signalbox trust --config`,
+      );
     if (own && !mayCount(own, homePlaces(this.home)))
       this.say("The repository's file is not used for workspaces until you trust it: signalbox trust --config");
   },

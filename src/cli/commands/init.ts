@@ -140,9 +140,9 @@ export const trust = command({
   },
   docs: {
     brief: "Trust the current version of a workflow that is neither built in nor in your folder",
-    fullDescription: `A workflow can start agents and commands on your machine. A workflow in .signalbox/workflows of a repository, or in any other file, is used only after you have read and trusted it, and again after each change. The same holds for .signalbox/config.yml if it names commands (setup, teardown, test_command). Prints the path of the file.
+    fullDescription: `A workflow can start agents and commands on your machine. A workflow in .signalbox/workflows of a repository, or in any other file, is used only after you have read and trusted it, and again after each change. The same holds for .signalbox/config.yml if it names commands (setup, teardown, test_command), and for the harnesses and the model that it chooses. Prints the path of the file.
 
---json: { hash, file }, with --config { hash, file, commands }
+--json: { hash, file }, with --config { hash, file, commands, choices }
 Exit codes: 0 ok, 1 the file has errors, 2 wrong usage, 3 no such project or workflow`,
   },
   async func(flags, workflow) {
@@ -157,7 +157,10 @@ Exit codes: 0 ok, 1 the file has errors, 2 wrong usage, 3 no such project or wor
       const answer = await call(routes.trustConfig, { params: { project: name }, body: {} });
       if (flags.json) return this.print(writeJson(answer));
       this.print(answer.file);
-      return this.say(`${asItIs(answer.hash)}\nThe commands in it may run: ${answer.commands.join(", ") || "none"}.`);
+      const { commands, choices } = answer;
+      this.say(`${asItIs(answer.hash)}\nThe commands in it may run: ${commands.join(", ") || "none"}.`);
+      if (choices.length > 0) this.say(`Its choices have effect: ${choices.join(", ")}.`);
+      return;
     }
     const { from, file } = findWorkflow({ home: this.home, repository: path }, workflow);
     if (from === "user" || from === "built-in") {

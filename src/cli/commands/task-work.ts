@@ -34,7 +34,7 @@ Examples:
   signalbox task diff coffee#12
   signalbox task diff coffee#12 --committed > coffee.patch
 
---json: { target, base, commit, committed: ${part}, uncommitted, workspace }. uncommitted has the same form as committed, or is null
+--json: { target, base, commit, committed: ${part}, uncommitted, protectedChanges, workspace }. uncommitted has the same form as committed, or is null
 ${taskExitCodes("failed")}`,
   },
   async func(flags, reference) {
@@ -54,6 +54,8 @@ ${taskExitCodes("failed")}`,
     if (json) return this.print(writeJson(view));
     this.say(headline(shownTask(task), view));
     if (task.judged !== null && flags["since-review"]) this.say(reviewedLine(task.judged));
+    if (view.protectedChanges.length > 0)
+      this.say(this.talkPaint.yellow(`It changes what decides about work: ${view.protectedChanges.join("; ")}.`));
     const write = (part: DiffPart) =>
       stat ? writeStat(part, this) : names ? namesOf(part) : paintPatch(part.text, this);
     const parts = [write(view.committed)];

@@ -12,6 +12,8 @@ import { beganByPerson } from "../deadlines.ts";
 import type { Merging } from "../merging/merging.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf, remoteName, remoteOf, targetOf, uuid8Of } from "../project.ts";
+import type { Protection } from "../protection.ts";
+import { mergeableWork } from "../task-work.ts";
 import { type MakeBranch, type RenamePorts, renameBranch } from "../workspaces/branch.ts";
 import { isOwnBranch, noteOwnBranch, otherTaskWith } from "../workspaces/own-branches.ts";
 import { identityOf, type ProjectWorkspaces, type WorkspacesOf } from "../workspaces/project-workspaces.ts";
@@ -178,23 +180,43 @@ function messageFor({ id, project, number, summary }: Task): string {
 interface MergeEffectPorts {
   readonly store: Store;
   readonly merging: Merging;
+  readonly workspacesOf: WorkspacesOf;
+  readonly protection: Pick<Protection, "mustBeConfirmed">;
 }
 
-/** Merges the task's work into the default branch. Done when the work was seen there. */
-export function mergeWork({ store, merging }: MergeEffectPorts): Perform {
+/**
+ * Merges the task's work into the default branch. Done when the work was seen there. Work that changes what decides about
+ * work ends with `protected` until a person has confirmed it.
+ */
+export function mergeWork({ store, merging, workspacesOf, protection }: MergeEffectPorts): Perform {
   return async ({ params }, { task }) => {
     const { from = "task", into = "default", strategy, uncommitted } = params;
     if (from !== "task" || into !== "default")
       throw new Fault("effect.unavailable", `Merging from ${from} into ${into} is not available in this version yet.`);
     const project = await projectOf(store, task.project);
+    const leaves = uncommitted === "leave";
+    const own = await workspacesOf(project);
+    const known = await store.merges.get(task.id);
+    // A merge that a crash interrupted goes on with the commit that was checked before.
+    const checked = known?.endedAt === undefined && known?.entry === task.entry ? known.only : undefined;
+    const work = await mergeableWork(store, own, project, task, leaves);
+    const commit = checked ?? (work.kind === "ready" ? work.commit : undefined);
+    if (commit !== undefined) await protection.mustBeConfirmed(task, commit);
     const merge = await merging.askAndWait(task, {
       target: targetOf(project, task),
       strategy: strategy === "ff" ? "ff" : "merge",
       to: "",
       // A person may have requested the state in which the workflow merges.
       by: (await beganByPerson(store, task.id)) ? "human" : "engine",
-      ...(uncommitted === "leave" ? { leaves: true } : {}),
+      ...(leaves ? { leaves: true } : {}),
+      // Only the commit that was checked.
+      only: commit ?? "",
     });
+    if (merge.state === "refused" && work.kind === "ready") {
+      const now = await mergeableWork(store, own, project, task, leaves);
+      const reason = "The branch has moved since its work was checked.";
+      if (now.kind === "ready" && now.commit !== commit) throw new Fault("merge.moved", reason, { retry: "later" });
+    }
     if (merge.state !== "merged") throw new Fault(wordOf(merge), merge.reason);
     // No one has asked to merge the later commits: the workflow must not end the task as if they were merged.
     if (merge.reason !== "") throw new Fault("merge.later", merge.reason);

@@ -10,6 +10,7 @@ import { type MergePorts, mergePullRequest, type OpenPorts, openPullRequest } fr
 import { type ForgeOf, type PushPorts, pushableWork, pushedRef, pushWork } from "../forge/push-task.ts";
 import type { Perform, Performers } from "../perform.ts";
 import { isShared, projectOf } from "../project.ts";
+import type { Protection } from "../protection.ts";
 import { isOwnBranch } from "../workspaces/own-branches.ts";
 
 interface CreatePrPorts extends OpenPorts {
@@ -62,6 +63,7 @@ function filledParam(workflow: Workflow, task: Task, param: ParamValue | undefin
 
 /** What the effects on remotes and forges need. */
 export interface ForgeEffectPorts extends OpenPorts, MergePorts {
+  readonly protection: Pick<Protection, "mustBeConfirmed">;
   workflowOf(task: Task): Promise<Workflow>;
 }
 
@@ -76,10 +78,18 @@ export function forgeEffects(ports: ForgeEffectPorts): Performers {
   };
 }
 
-/** Merges the task's pull request. Ends with `unapproved` or `unmergeable` where it cannot be merged. */
-function mergePr(ports: MergePorts): Perform {
+/**
+ * Merges the task's pull request. Ends with `unapproved` or `unmergeable` where it cannot be merged, and with `protected` where
+ * a person must see it first.
+ */
+function mergePr(ports: ForgeEffectPorts): Perform {
   return async (_, { task }) => {
-    const result = await mergePullRequest(ports, await projectOf(ports.store, task.project), task);
+    const project = await projectOf(ports.store, task.project);
+    const { control } = await ports.workspacesOf(project);
+    const pushed = await control.commitAt(pushedRef(task.id));
+    const commit = pushed ?? (await control.commitAt(taskRef(task.id)));
+    if (commit !== undefined) await ports.protection.mustBeConfirmed(task, commit);
+    const result = await mergePullRequest(ports, project, task, pushed);
     if (result.kind === "merged") return;
     if (result.kind === "none") {
       throw new Fault("pr.missing", "The task has no pull request on a forge that could merge it.", {

@@ -22,6 +22,8 @@ export interface RunTestsPorts {
   folderOf(task: Task): Promise<string>;
   /** The command in the configuration; empty where it must be detected. */
   testCommandOf(task: Task): Promise<readonly string[]>;
+  /** The command that the base commit has, where it must be detected; undefined if the base has none. */
+  readonly baseCommandOf?: ((task: Task, folder: string) => Promise<ChosenCommand | undefined>) | undefined;
   /** How long the tests may take where the workflow does not say, in seconds. */
   timeoutOf?(task: Task): Promise<number>;
   /** Whether work without tests is refused. */
@@ -82,7 +84,7 @@ export function runTests(ports: RunTestsPorts): Perform {
   };
 }
 
-interface ChosenCommand {
+export interface ChosenCommand {
   readonly argv: readonly string[];
   /** As a sentence. */
   readonly why: string;
@@ -92,6 +94,9 @@ async function chooseCommand(ports: RunTestsPorts, task: Task, given: unknown, f
   if (Array.isArray(given) && given.length > 0) return { argv: given, why: "The workflow names this command." };
   const configured = await ports.testCommandOf(task);
   if (configured.length > 0) return { argv: configured, why: "The configuration names this command." };
+  // What the work itself says about its tests counts only if the base says nothing.
+  const ofBase = await ports.baseCommandOf?.(task, folder);
+  if (ofBase !== undefined) return ofBase;
   // Imported lazily: it loads parsers of TOML and JSON that most daemons never need.
   const { findTestCommand } = await import("../../project-tests/find-test-command.ts");
   const search = findTestCommand(projectFiles(folder));
@@ -139,6 +144,7 @@ interface TestsPorts extends CommandPorts {
   readonly settingsOf: SettingsOf;
   folderOf(task: Task): Promise<string>;
   portOf(task: Task): Promise<number | undefined>;
+  readonly baseCommandOf?: RunTestsPorts["baseCommandOf"];
 }
 
 /** Runs a project's tests by its settings, which come from outside of the workspace, where agents write. */

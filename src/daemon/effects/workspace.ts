@@ -15,6 +15,7 @@ import type { Merging } from "../merging/merging.ts";
 import { otherTargetFix } from "../moved-target.ts";
 import type { Perform, Performers } from "../perform.ts";
 import { projectOf, targetOf } from "../project.ts";
+import { beganRef, type Protection } from "../protection.ts";
 import type { Submit } from "../submit.ts";
 import { keptWork } from "../task-work.ts";
 import type { Parking } from "../workspaces/parking.ts";
@@ -31,6 +32,7 @@ import {
 } from "../workspaces/pool.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "../workspaces/project-workspaces.ts";
+import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
 import { placeTaskFiles } from "../workspaces/task-files.ts";
 import type { UpkeepLimits } from "../workspaces/upkeep.ts";
 import { createBranch, deleteBranch, harvestUncommitted, mergeWork, nameBranch, syncRepo } from "./branch.ts";
@@ -43,6 +45,7 @@ interface AcquirePorts extends BindPorts, PoolPorts, FurnishPorts {
   workflowOf(task: Task): Promise<Workflow>;
   readonly settingsOf: SettingsOf;
   readonly places: Places;
+  readonly protection: Pick<Protection, "wordsOf">;
 }
 
 /**
@@ -64,6 +67,7 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     // The branches that existed before the agent: it may check them out later, but they are not its own.
     const workspace = { ...leased, branches: leased.branches ?? branches };
     if (leased.branches === undefined) await ports.store.workspaces.put(workspace);
+    await noteBeginning(workspaces.control, task, base.commit);
     await prepare(ports, workspaces, project, settings, task, workspace, base, key);
     const { stored } = await ports.submit(task.id, {
       kind: "edit",
@@ -73,6 +77,11 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     await placeTaskFiles(ports.store, await ports.workflowOf(task), workspaces.kind, stored.task);
     await ports.publishAgents();
   };
+}
+
+/** Records where the task's work begins, once: agents can move their branches to any commit. */
+async function noteBeginning(control: ProjectWorkspaces["control"], { id }: Task, commit: string): Promise<void> {
+  if ((await control.commitAt(beganRef(id))) === undefined) await control.moveRef(beganRef(id), commit, undefined);
 }
 
 /** Waits while all workspaces are taken. Returns undefined where the task no longer wants one. */
@@ -161,8 +170,12 @@ async function prepare(
     if (isLeft || !isUnsaved(error)) throw error;
     return kind.prepare({ ...order, keep, ...(await save()) });
   });
+  const words = await ports.protection.wordsOf(task, base.commit);
+  await removePlanted(own, workspace, settings, base.commit, await findRunners(folder, words));
   await furnish(ports, kind, settings, task, workspace, key);
-  await ports.store.workspaces.put({ ...workspace, readyFor: task.id });
+  const { runners: _, ...rest } = workspace;
+  const runners = settings.setup.length === 0 ? {} : { runners: await findRunners(folder, words) };
+  await ports.store.workspaces.put({ ...rest, ...runners, readyFor: task.id });
 }
 
 /**
@@ -186,6 +199,20 @@ export interface FurnishPorts extends CommandPorts {
   readonly places: Pick<Places, "logs">;
   /** Publishes the folders of agents, which the command line must know. */
   publishAgents(): Promise<void>;
+}
+
+/**
+ * A test runner that the task before has left in a kept folder must not decide about this one. If it differs from what the
+ * setup installed, or if no setup has installed it, its folder is removed.
+ */
+async function removePlanted(
+  { control }: ProjectWorkspaces,
+  { path, runners: installed = {} }: Workspace,
+  { setup }: ProjectSettings,
+  commit: string,
+  now: Runners,
+): Promise<void> {
+  await removeInstalled(control, commit, path, setup.length === 0 ? Object.keys(now) : changedRunners(installed, now));
 }
 
 /** Copies the files that git does not bring, and runs the setup. After a crash all of it is repeated. */
@@ -223,6 +250,7 @@ interface GitEffectPorts extends CommandPorts {
   endRuns(task: string): Promise<void>;
   endCommands(task: string): Promise<void>;
   readonly merging: Merging;
+  readonly protection: Protection;
   readonly settingsOf: SettingsOf;
   limits(): UpkeepLimits;
   workflowOf(task: Task): Promise<Workflow>;

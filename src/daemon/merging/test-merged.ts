@@ -8,8 +8,10 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Repositories } from "../core.ts";
 import { type CommandPorts, runInWorkspace } from "../effects/commands.ts";
 import { testsOf } from "../effects/tests.ts";
+import type { Protection } from "../protection.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
 import type { Predictions } from "./conflicts.ts";
 import type { LandPorts } from "./land.ts";
 import { createMerging, type MergingPorts } from "./merging.ts";
@@ -20,6 +22,7 @@ export type Landing = Pick<LandPorts, "where" | "test">;
 
 interface RepositoriesPorts extends Omit<MergingPorts, "landingOf">, Omit<CommandPorts, "signal"> {
   readonly predictions: Predictions;
+  readonly protection: Protection;
   readonly places: Places;
   readonly signal: AbortSignal;
   readonly settingsOf: SettingsOf;
@@ -49,13 +52,12 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
   return { ...ports, merging: createMerging(ports), leavesUntested };
 }
 
-interface TestMergedPorts extends CommandPorts {
+export interface TestMergedPorts extends CommandPorts {
   readonly store: Store;
   readonly places: Places;
   readonly settingsOf: SettingsOf;
+  readonly protection: Pick<Protection, "wordsOf">;
 }
-
-const ref = "refs/signalbox/merging/tested";
 
 /**
  * Checks out a commit that is on no branch yet, and runs the project's tests on it. Returns why they fail, or undefined. The
@@ -72,7 +74,7 @@ async function testMerged(
   const task = first && (await ports.store.getTask(first.entry.task))?.task;
   if (task === undefined) return undefined;
   const folder = join(ports.places.workspaces, ".merging", project.name);
-  await checkOut(ports, own, project, commit, folder, task);
+  await checkOut(ports, own, { project, commit, folder, task, ref: "refs/signalbox/merging/tested" });
   const run = testsOf({ ...ports, folderOf: async () => folder, portOf: async () => undefined });
   try {
     await run({ action: "run_tests", params: {} }, { task, key: `merge:${commit}` });
@@ -86,23 +88,46 @@ async function testMerged(
   }
 }
 
-async function checkOut(
+interface Checkout {
+  readonly project: Project;
+  readonly commit: string;
+  readonly folder: string;
+  readonly task: Task;
+  /** A ref of the control repository that keeps the commit reachable, so that its checkout can be reused. */
+  readonly ref: string;
+  /** Whether a setup command is detected if none is configured: no agent has installed anything there. */
+  readonly findsSetup?: boolean;
+}
+
+/** Checks out a commit in a folder of ours, in which no agent works, and sets it up. */
+export async function checkOut(
   ports: TestMergedPorts,
   own: ProjectWorkspaces,
-  project: Project,
-  commit: string,
-  folder: string,
-  task: Task,
+  { project, commit, folder, task, ref, findsSetup = false }: Checkout,
 ): Promise<void> {
   const settings = ports.settingsOf(project);
   const kind = await own.kindOf("clone");
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-  // A ref keeps the tested commit reachable, so that its checkout can be reused.
   await own.control.moveRef(ref, commit, await own.control.commitAt(ref));
   const branch = `merging/${commit.slice(0, 12)}`;
   const order = { folder, branch, base: commit, existing: true, salvaged: true, keep: settings.keep };
   const { how } = await kind.prepare(order);
-  if (how !== "ready") await furnish(ports, kind, settings, folder, project, task, commit);
+  // The tests of other work have run in this folder, and may have changed what the setup installed.
+  const words = await ports.protection.wordsOf(task, commit);
+  const planted = changedRunners(installed.get(folder) ?? {}, await findRunners(folder, words));
+  if (how === "ready" && planted.length === 0) return;
+  await removeInstalled(own.control, commit, folder, planted);
+  const setup = settings.setup.length > 0 || !findsSetup ? settings.setup : await detectedSetup(folder);
+  await furnish(ports, kind, { ...settings, setup }, folder, project, task, commit);
+  installed.set(folder, await findRunners(folder, words));
+}
+
+/** The runners in each of these folders after its setup. Forgotten with the daemon, and then installed again. */
+const installed = new Map<string, Runners>();
+
+async function detectedSetup(folder: string): Promise<readonly string[]> {
+  const { findSetupCommand } = await import("../../project-tests/find-test-command.ts");
+  return findSetupCommand(projectFiles(folder))?.argv ?? [];
 }
 
 async function furnish(

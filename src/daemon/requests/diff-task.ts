@@ -41,6 +41,7 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
       commit,
       committed: base === "" ? nothing : await between(own, base, commit, bytes),
       uncommitted: isUncommitted ? await uncommitted(own, task.workspace, bytes) : null,
+      protectedChanges: base === "" ? [] : [...(await core.repositories.protection.of(task, commit)).lines],
       workspace: task.workspace,
     };
   };

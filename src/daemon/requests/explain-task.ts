@@ -25,6 +25,7 @@ import {
   warnOfModules,
 } from "../merging/conflicts.ts";
 import { eventsOf, remoteOf } from "../project.ts";
+import { warnOfProtected } from "../protection.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { effectView, isoTime, viewOf } from "../views.ts";
 
@@ -68,6 +69,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       ],
       owed,
       warnings: [
+        ...(await warnOfProtected(core, task)),
         ...(await expectedConflicts(core, task.id)),
         ...(await warnOfModules(core, task)),
         ...countedRefusals(core, task),

@@ -26,7 +26,9 @@ import {
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/other-merges.ts";
 import { mustHave, remoteName, targetOf } from "../project.ts";
+import { type Protected, protectedWord, seeIt, warnOfProtected, whatIsChanged } from "../protection.ts";
 import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
+import { isOtherBranch, taskCommit } from "../task-work.ts";
 import { pullRequestView, viewOf } from "../views.ts";
 import { ask } from "./move-task.ts";
 
@@ -44,11 +46,16 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const { task } = stored;
     const project = await mustHave(core, task.project);
     const through = mergingState(workflow, task.status);
+    // The task is held in the state that merges: a person who merges it confirms what it was held for.
+    const isHeld = task.held?.word === protectedWord;
+    if (isHeld && !dryRun) return mergeHeld(core, asked, stored, project);
     if (through !== undefined && !dryRun) return letItMerge(core, asked, stored, project, through, facts);
     const to = doneState(workflow, task.status);
-    const actor = await (through === undefined
-      ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
-      : mayMove(core, asked, stored, workflow, facts, through));
+    const actor = isHeld
+      ? await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }))
+      : await (through === undefined
+          ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
+          : mayMove(core, asked, stored, workflow, facts, through));
     const wanted = { target: targetOf(project, task), strategy, to, by: actor.role, givesBack: giveBack };
     if (dryRun) {
       const { workspacesOf, where } = gitOf(core);
@@ -60,7 +67,7 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
         ...([core.store, own, project, task, wanted, looked, known, core.places.workspaces] as const),
       );
       const untested = ["merged", "waits"].includes(merge.state) && (await isUntested(core, project, merge));
-      const warnings = await warnOfModules(core, task);
+      const warnings = [...(await warnOfProtected(core, task)), ...(await warnOfModules(core, task))];
       const empty = merge.before === merge.after && (await isUnchanged(core, task));
       await noteSeen(core, asked.caller, task, merge.commit);
       const view = await mergeView(core, merge);
@@ -68,6 +75,35 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     }
     return mergeAndMove(core, project, task, wanted, asked.body.local);
   };
+}
+
+/** Starts the workflow's merge again. */
+async function mergeHeld(core: Core, asked: About, stored: StoredTask, project: Project): Promise<MergeView> {
+  await mustBeShown(core, stored.task);
+  const { task } = await ask(core, asked, stored, (actor) => ({ kind: "continue", actor }));
+  const reason = `The task's workflow merges it, in "${stored.task.status}".`;
+  return {
+    ...{ state: "waits", reason, files: [], target: targetOf(project, stored.task) },
+    ...{ commit: "", before: "", after: "", givenBack: null, ...unrehearsed, task },
+  };
+}
+
+/**
+ * A person may merge changes to what decides about work if the task was marked with them before. Otherwise it is marked now,
+ * and the refusal shows the changes.
+ */
+async function mustBeShown(core: Core, task: Task): Promise<Protected | undefined> {
+  const { protection, workspacesOf } = gitOf(core);
+  const project = await mustHave(core, task.project);
+  const commit = await taskCommit(await workspacesOf(project), project, task).catch((error) => {
+    // The merge itself reports that.
+    if (!isOtherBranch(error)) throw error;
+  });
+  if (commit === undefined) return undefined;
+  const found = await protection.of(task, commit);
+  if (found.content === "" || (await protection.isMarked(task.id, found))) return found;
+  await protection.mark(task, commit);
+  throw new Fault(protectedWord, whatIsChanged(found), { hint: seeIt(task) });
 }
 
 /** For a workflow that merges by itself: moves the task to the state that merges. */
@@ -88,6 +124,7 @@ async function letItMerge(
       `${stored.task.workspace} has uncommitted changes, which would not be merged.`,
       { hint: "Commit them there, or remove them." },
     );
+  await mustBeShown(core, stored.task);
   const { task } = await ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }));
   return {
     ...{
@@ -112,6 +149,8 @@ async function mergeAndMove(
   local = false,
 ): Promise<MergeView> {
   const git = gitOf(core);
+  const shown = await mustBeShown(core, task);
+  if (shown !== undefined) await git.protection.confirm(task.id, shown);
   // Read before the merge, which releases the workspace.
   const modules = await unpushedModules(core, task);
   const onForge = local ? undefined : await mergeOnForge(core, git, project, task, wanted);
@@ -121,7 +160,8 @@ async function mergeAndMove(
     return { ...(await mergeView(core, onForge)), ...unrehearsed, warnings: await warnings(onForge) };
   // Also read before the merge, which deletes the branch.
   const isEmpty = await isUnchanged(core, task);
-  const merge = await git.merging.ask(task, wanted);
+  // Only the commit whose changes the person could see.
+  const merge = await git.merging.ask(task, { ...wanted, only: wanted.only ?? shown?.commit ?? "" });
   const empty = isEmpty && merge.state === "merged" && merge.before === merge.after;
   const untested = merge.state === "merged" && (await isUntested(core, project, merge));
   return { ...(await mergeView(core, merge)), ...unrehearsed, empty, untested, warnings: await warnings(merge) };

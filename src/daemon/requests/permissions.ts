@@ -30,7 +30,7 @@ export function projectPermissions(core: Core): Handler<Routes["projectPermissio
   };
 }
 
-/** Trusts the commands in a repository's configuration, and continues the tasks that were held for that. */
+/** Trusts the commands and choices in a repository's configuration, and continues the tasks that were held for that. */
 export function trustConfig(core: Core): Handler<Routes["trustConfig"]> {
   return async ({ params }) => {
     const project = await mustHave(core, params.project ?? "");
@@ -41,11 +41,11 @@ export function trustConfig(core: Core): Handler<Routes["trustConfig"]> {
         `${project.path}/.signalbox is Signalbox's home, so the repository has no configuration of its own.`,
       );
     }
-    const { file, hash, commands } = found;
+    const { file, hash, commands, choices } = found;
     trust(core.places, hash, `${project.name} ${file} ${isoTime(core.clock.now())}`);
     core.log.info("A configuration was trusted", { file, hash });
     await continueHeld(core, project.name, trustCommand(project.name));
-    return { hash, file, commands };
+    return { hash, file, commands, choices };
   };
 }
 

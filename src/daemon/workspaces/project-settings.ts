@@ -9,7 +9,10 @@ import type { Project } from "../../ports/store.ts";
 
 /** The settings of a project's workspaces: its part of the configuration, with times and ports parsed. */
 export interface ProjectSettings
-  extends Pick<WorkspaceConfig, "keep" | "copy" | "link" | "setup" | "teardown" | "testCommand" | "requireTests"> {
+  extends Pick<
+    WorkspaceConfig,
+    "keep" | "copy" | "link" | "setup" | "teardown" | "testCommand" | "requireTests" | "protect"
+  > {
   /** Milliseconds, for each of setup and teardown. */
   readonly setupTimeout: number;
   /** Seconds. */
@@ -63,6 +66,8 @@ export function createSettings({ home, places, config }: SettingsPorts): Setting
       testCommand: resolved.testCommand.value,
       testTimeout: readDuration(resolved.testTimeout.value) ?? 0,
       requireTests: resolved.requireTests.value,
+      // A repository can protect more files than you do, and not fewer.
+      protect: [...new Set([...(values.protect ?? []), ...(repository?.config.protect ?? [])])],
       testMerges: resolved.testMerges.value,
       ports: readPorts(resolved.ports.value),
     };

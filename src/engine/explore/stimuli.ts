@@ -164,7 +164,7 @@ function withFacts(workflow: Workflow, world: World, state: State, step: Step): 
   return steps;
 }
 
-const switches: ReadonlySet<string> = new Set(["dirty", "merged", "workspace"]);
+const switches: ReadonlySet<string> = new Set(["dirty", "merged", "protected", "workspace"]);
 
 function factsRead(workflow: Workflow, state: State, step: Step): ReadonlyMap<FactName, ReadonlySet<number>> {
   const found = new Map<FactName, Set<number>>();

@@ -37,7 +37,7 @@ function compile(
   checkFile(context);
   const { settings, presets } = readSettings(context);
   const isSwitch = (field: string) =>
-    typeof context.settings[field] === "boolean" || field === "dirty" || field === "merged" || field === "workspace";
+    typeof context.settings[field] === "boolean" || ["dirty", "merged", "protected", "workspace"].includes(field);
   checkRoles(context);
 
   const placedWays = readWays(context);

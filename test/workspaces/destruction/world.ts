@@ -58,7 +58,7 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     }),
     settingsOf: () => ({
       ...{ keep: ["node_modules"], copy: [], link: [], setup: [], teardown: [], setupTimeout: 0, testCommand: [] },
-      ...{ testTimeout: 0, requireTests: false, testMerges: false, ports: undefined },
+      ...{ testTimeout: 0, requireTests: false, protect: [], testMerges: false, ports: undefined },
     }),
     ...{ places: homePlaces(scene.place("home")), commands: spawnCommands, env: {} },
     limits: () => ({
@@ -72,6 +72,7 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     endRuns: async () => {},
     endCommands: async () => {},
     // Does nothing: the simulation parks workspaces at random times.
+    protection: { wordsOf: async () => [] },
     parking: { released() {} },
   };
   const effects = { acquire_workspace: acquireWorkspace(ports), release_workspace: releaseWorkspace(ports) };

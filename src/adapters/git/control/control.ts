@@ -205,7 +205,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   return readdir(folder).catch(() => []);
 }
 
-const folders = ["tasks", "own", "made", "pushed", "pushing", "kept"].map((name) => `refs/signalbox/${name}/`);
+const folders = ["tasks", "began", "own", "made", "pushed", "pushing", "kept"].map((name) => `refs/signalbox/${name}/`);
 
 /** Without salvage refs: only a person drops those. */
 export async function listTaskRefs(control: ControlGit): Promise<readonly TaskRef[]> {

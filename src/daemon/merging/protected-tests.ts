@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import type { Task } from "../../engine/task.ts";
+import { Fault } from "../../fault.ts";
+import { projectFiles } from "../../home/project-files.ts";
+import type { Turns } from "../../keyed.ts";
+import type { Clock } from "../../ports/system.ts";
+import { testsOf } from "../effects/tests.ts";
+import type { Perform } from "../perform.ts";
+import { projectOf } from "../project.ts";
+import type { Protection } from "../protection.ts";
+import { taskCommit } from "../task-work.ts";
+import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { checkOut, type TestMergedPorts } from "./test-merged.ts";
+
+interface ProtectedTestsPorts extends TestMergedPorts {
+  readonly clock: Clock;
+  readonly inTurn: Turns;
+  readonly workspacesOf: WorkspacesOf;
+  readonly protection: Protection;
+  folderOf(task: Task): Promise<string>;
+  portOf(task: Task): Promise<number | undefined>;
+}
+
+/**
+ * Runs the tests of a task's work. Work that changes what decides about work is tested both ways: in a checkout of ours with
+ * the base's protected files in place of its own, and in its workspace as it is. The first way decides.
+ */
+export function protectedTests(ports: ProtectedTestsPorts): Perform {
+  const { store, protection, inTurn, places } = ports;
+  const workOf = async (task: Task) => {
+    const project = await projectOf(store, task.project);
+    const own = await ports.workspacesOf(project);
+    return { project, own, commit: await taskCommit(own, project, task) };
+  };
+  const baseCommandOf = async (task: Task, folder: string) => {
+    const { commit } = await workOf(task);
+    return commit === undefined ? undefined : protection.commandOf(task, commit, projectFiles(folder));
+  };
+  const inWorkspace = testsOf({ ...ports, baseCommandOf });
+  return async (effect, context) => {
+    const { task, key } = context;
+    const { project, own, commit } = await workOf(task);
+    if (commit === undefined) return inWorkspace(effect, context);
+    await mustBeCommitted(protection, task, commit, await ports.folderOf(task));
+    const found = await protection.mark(task, commit);
+    if (found.content === "") return inWorkspace(effect, context);
+    const folder = join(places.workspaces, ".testing", project.name);
+    const tested = await protection.asTheBaseHas(task, found);
+    const ofBase = testsOf({ ...ports, baseCommandOf, folderOf: async () => folder, portOf: async () => undefined });
+    const checkout = { project, folder, task, ref: "refs/signalbox/merging/protected", findsSetup: true };
+    const base = await inTurn(`testing ${project.name}`, async () => {
+      await checkOut(ports, own, { ...checkout, commit: tested });
+      return endOf(() => ofBase(effect, { task, key: `${key}:base` }), ports.signal, true);
+    });
+    const work = await endOf(() => inWorkspace(effect, context), ports.signal, false);
+    const data = { commit, base: base?.code ?? "ok", work: work?.code ?? "ok" };
+    await store.addEvents(task.id, [{ type: "protected.tested", by: "engine", data, set: {} }], ports.clock.now());
+    if (base === undefined) return;
+    const how = `The tests were run with the base's protected files, because the work changes ${found.lines.join("; ")}.`;
+    throw new Fault(base.code, `${base.message}\n${how}`, { hint: base.hint ?? "", retry: base.retry, cause: base });
+  };
+}
+
+/** Tests of files that are not part of the work prove nothing about the work. */
+async function mustBeCommitted(protection: Protection, task: Task, commit: string, folder: string): Promise<void> {
+  const lines = await protection.uncommitted(task, commit, projectFiles(folder));
+  if (lines.length === 0) return;
+  const what = `What decides about the tests differs from the commit ${commit.slice(0, 10)}: ${lines.join("; ")}.`;
+  throw new Fault("tests", `${what} Commit these files or restore them.`);
+}
+
+/** Results of tests. Everything else says nothing about the work. */
+const results = new Set(["tests", "tests.timeout", "untested"]);
+
+/** How the tests ended: a Fault, or undefined where they passed. */
+async function endOf(run: () => Promise<void>, signal: AbortSignal | undefined, mustEnd: boolean) {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    const isResult = error instanceof Fault && (results.has(error.code) || !mustEnd);
+    if (!isResult || signal?.aborted) throw error;
+    return error;
+  }
+}
