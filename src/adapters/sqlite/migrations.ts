@@ -105,6 +105,8 @@ create index artifact_by_task on artifact (task, id);
 ${kinds.map(tableOf).join("")}`,
   `create index live_run on run (at, position) where ${isLive};`,
   tableOf("person_call"),
+  // Projects without a kind of workspaces have had worktrees.
+  `update project set data = json_set(data, '$.workspaces', 'worktree') where json_extract(data, '$.workspaces') is null`,
 ];
 
 /** The table for records of one kind. */
