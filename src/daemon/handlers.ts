@@ -6,7 +6,7 @@ import type { Answering } from "./http/serve.ts";
 import { addAgents, assignAgent, cleanAgents, listAgents, listHarnesses } from "./requests/agents.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import { backup, check, openapi, pause, resume, status, stop, trust } from "./requests/daemon.ts";
-import { diffTask } from "./requests/diff-task.ts";
+import { diffTask, fetchTask } from "./requests/diff-task.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
@@ -120,6 +120,7 @@ const handlers = {
   requestChanges,
   approveTask,
   diffTask,
+  fetchTask,
   migrateTask,
   explainTask,
   listActions,
