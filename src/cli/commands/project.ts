@@ -308,14 +308,17 @@ export function tellBranch({ say, talkPaint }: Context, { name, path, defaultBra
   );
 }
 
-/** Prints the kind of the project's workspaces, and what follows from it. */
-export function tellKind({ say }: Context, { name, workspaces }: ProjectView): void {
-  const other = workspaces === "clone" ? "worktree" : "clone";
-  const about =
-    workspaces === "clone"
-      ? "Each task works in a clone, which shares nothing with your repository"
-      : `Each task works in a worktree. ${worktreeLimits}`;
-  say(`${about}. To change it: signalbox project update ${name} --workspaces ${other}`);
+/** Prints the kind of the project's workspaces, and what a person should know about it. */
+export function tellKind({ say, talkPaint }: Context, { name, path, workspaces }: ProjectView): void {
+  const change = (kind: string) => `signalbox project update ${name} --workspaces ${kind}`;
+  if (workspaces === "worktree") {
+    say(`Each task works in a worktree. ${worktreeLimits}. To use clones: ${change("clone")}`);
+    return;
+  }
+  say("Each task works in a clone, which shares nothing with your repository.");
+  if (git(path, "grep", "--files-with-matches", "filter=", "--", ".gitattributes", "**/.gitattributes") === "") return;
+  const what = "This repository filters files, for example with Git LFS. Clones have them as they are committed";
+  say(`${talkPaint.yellow("warning:")} ${what}. To have them filtered, use worktrees: ${change("worktree")}`);
 }
 
 const commonNames = ["main", "master", "trunk"];
