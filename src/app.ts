@@ -229,7 +229,7 @@ function workspaces(env: NodeJS.ProcessEnv, places: Places, git: Git, signal: Ab
   return createWorkspaces({
     git,
     places,
-    kindOf: createKinds({ run, places, identityOf: git.identityOf }),
+    kindOf: createKinds({ run, env, places, identityOf: git.identityOf }),
   });
 }
 

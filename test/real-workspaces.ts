@@ -12,7 +12,7 @@ export function realWorkspaces(
 ): { readonly git: Git; readonly workspacesOf: WorkspacesOf } {
   const git = createGit({ env });
   const run = createRunner({ env, signal: undefined, program: "git", limits: { short: 60_000, long: 60_000 } });
-  const kindOf = createKinds({ run, places, identityOf: git.identityOf });
+  const kindOf = createKinds({ run, env, places, identityOf: git.identityOf });
   return { git, workspacesOf: createWorkspaces({ git, places, kindOf }) };
 }
 

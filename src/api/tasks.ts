@@ -359,4 +359,22 @@ export const workRoutes = {
     ),
     answer: diffWire,
   }),
+  fetchTask: route({
+    name: "fetchTask",
+    method: "POST",
+    path: "/v1/tasks/:task/fetch",
+    summary: "Bring a task's commits into the user's repository, as a branch",
+    access: "person",
+    query: record({}, { project: shortText(100) }),
+    /** Another name for the branch. */
+    body: record({}, { as: shortText(200) }),
+    answer: record({
+      branch: text,
+      commit: text,
+      /** The user's repository. */
+      repository: text,
+      /** there: the branch had the commit already. */
+      how: oneOf("created", "forwarded", "there"),
+    }),
+  }),
 } as const;

@@ -56,12 +56,16 @@ export async function askPermissions(
   return askYes("Allow this for the project?", false);
 }
 
+/** What workspaces of kind `worktree` cannot promise, without a full stop. */
+export const worktreeLimits =
+  "Worktrees share .git with your repository, so that an agent can move your branches and change hooks and settings";
+
 /** What a yes means, in sentences. */
 function explanation(project: string, { workspaces }: PermissionsView): readonly string[] {
   const folders =
     workspaces === "clone"
       ? "Their folders are clones, which share nothing with your repository."
-      : `Their folders are worktrees, which share .git with your repository; changes there are noticed. Clones share nothing: signalbox project update ${project} --workspaces clone`;
+      : `Their folders are worktrees. ${worktreeLimits}, which is noticed. Clones share nothing: signalbox project update ${project} --workspaces clone`;
   return [
     "They run commands, write files and use the network as you, without asking you first.",
     "Each task has its own folder and branch, and nothing is merged before its workflow allows it.",

@@ -125,6 +125,12 @@ function rowsOf(
     ["session", task.session === "none" ? "" : task.session],
     ["runs", task.runs.map(({ key, mode }) => `${key} (${mode})`).join(", ")],
     ["workspace", task.workspace],
+    [
+      "see the work",
+      task.workspace === ""
+        ? ""
+        : `signalbox task diff ${task.id}, or in your repository: signalbox task fetch ${task.id}`,
+    ],
     ["pull request", pullRequest === null ? task.prUrl : pullRequestText(pullRequest)],
     ["ticket", task.ticket],
     ["protected", task.protectedChanges.join("; ")],

@@ -33,7 +33,7 @@ import { actions, explain, exportTask, history, list, show } from "./commands/ta
 import { createPr, merge, sync } from "./commands/task-merge.ts";
 import { comment, deleteTask, edit, migrate, update } from "./commands/task-update.ts";
 import { wait } from "./commands/task-wait.ts";
-import { diff, open, path, shell } from "./commands/task-work.ts";
+import { diff, fetch, open, path, shell } from "./commands/task-work.ts";
 import { ticketCommands } from "./commands/ticket.ts";
 import { workflowCommands } from "./commands/workflow.ts";
 import { workspaceCommands } from "./commands/workspace.ts";
@@ -93,6 +93,7 @@ const taskCommands = buildRouteMap({
     peek,
     logs,
     diff,
+    fetch,
     path,
     shell,
     open,

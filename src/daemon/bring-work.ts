@@ -71,21 +71,29 @@ export async function adoptPullRequest(core: Core, { id, project }: Task, found:
   core.forge?.opened();
 }
 
-/** Moves the branch in the user's repository to a commit of the control repository, unless the branch has more. */
-export async function bringBranch(core: Core, project: Project, branch: string, commit: string): Promise<void> {
+/**
+ * Moves the branch in the user's repository to a commit of the control repository, unless the branch has more. `hint`: what
+ * to do if the two have diverged.
+ */
+export async function bringBranch(
+  core: Core,
+  project: Project,
+  branch: string,
+  commit: string,
+  { hint = `Reconcile them first, for example with: git pull ${remoteName} ${branch}` } = {},
+): Promise<"created" | "forwarded" | "there"> {
   if (core.repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
   const { control } = await core.repositories.workspacesOf(project);
   const here = (await control.syncFrom({ from: project.path, name: "user" })).branches[branch];
-  if (here !== undefined && (await control.isAncestor(commit, here))) return;
+  if (here !== undefined && (await control.isAncestor(commit, here))) return "there";
   if (here !== undefined && !(await control.isAncestor(here, commit)))
-    throw new Fault("task.invalid", `Your "${branch}" and the task's saved work have diverged.`, {
-      hint: `Reconcile them first, for example with: git pull ${remoteName} ${branch}`,
-    });
+    throw new Fault("task.invalid", `Your "${branch}" and the task's saved work have diverged.`, { hint });
   const { signal } = core.repositories;
   const result = await control.publish({ repository: project.path, branch, commit, expected: here, signal });
   if (result.kind === "moved")
     throw new Fault("task.invalid", `"${branch}" has just moved.`, { retry: "later", hint: "Ask again." });
   if (result.kind === "waits") throw new Fault("task.invalid", result.text, { hint: "Then ask again." });
+  return here === undefined ? "created" : "forwarded";
 }
 
 /**

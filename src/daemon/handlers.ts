@@ -21,7 +21,7 @@ import {
   stop,
   trust,
 } from "./requests/daemon.ts";
-import { diffTask } from "./requests/diff-task.ts";
+import { diffTask, fetchTask } from "./requests/diff-task.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
@@ -173,6 +173,7 @@ const handlers = {
   requestChanges,
   approveTask,
   diffTask,
+  fetchTask,
   migrateTask,
   explainTask,
   listActions,

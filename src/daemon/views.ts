@@ -94,8 +94,8 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
 }
 
 export function projectView(stored: Project): ProjectView {
-  const { obeyed: _, workspaces = "worktree", fullPermissions = "ask", ...project } = stored;
-  return { ...project, workspaces, fullPermissions, createdAt: isoTime(project.createdAt) };
+  const { obeyed: _, fullPermissions = "ask", ...project } = stored;
+  return { ...project, fullPermissions, createdAt: isoTime(project.createdAt) };
 }
 
 export function eventView({ position, task, project, revision, event, at }: StoredEvent): EventView {

@@ -33,7 +33,7 @@ test("a task that waits to be merged can be approved, merged, sent back and canc
     // The actions of the person's turn come first.
     ...["merge", "diff", "request-changes"],
     ...["attach", "approve", "create-pr", "send", "sync", "cancel", "move", "move"],
-    ...["peek", "logs", "explain", "history", "open", "shell", "edit", "kill"],
+    ...["fetch", "peek", "logs", "explain", "history", "open", "shell", "edit", "kill"],
   ]);
   expect(of(actions, "merge")).toMatchObject({ key: "m", to: "done", command: "signalbox task merge t1", why: "" });
   expect(of(actions, "approve")).toMatchObject({ label: "Approve: Merge", to: "done", allowed: true });
@@ -114,7 +114,9 @@ test("a task that is over can be inspected, continued in a new task and deleted"
   const { task, facts } = atWork();
   const over = { ...task, status: "done", phase: "over" as const, runs: {} };
   const actions = personActions(workflow, over, facts(), { ...nobody, hasWorked: true, hasWork: true });
-  expect(names(actions)).toEqual([...["diff", "peek", "logs", "explain", "history", "edit", "create-from", "delete"]]);
+  expect(names(actions)).toEqual([
+    ...["diff", "fetch", "peek", "logs", "explain", "history", "edit", "create-from", "delete"],
+  ]);
 });
 
 test("where several states have agents, changes can be requested in each, and the command names the state", () => {

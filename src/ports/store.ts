@@ -125,8 +125,8 @@ export interface Project {
   readonly harness: string;
   readonly reviewHarness: string;
   readonly branchPrefix: string;
-  /** The kind of its workspaces; missing: worktrees. */
-  readonly workspaces?: "worktree" | "clone";
+  /** The kind of its new workspaces. */
+  readonly workspaces: "worktree" | "clone";
   /** Whether a person has allowed its agents to work with full permissions; missing: no. */
   readonly fullPermissions?: "allow" | "ask";
   /** The git settings and hooks of the repository that a person last approved; missing until the first check. */

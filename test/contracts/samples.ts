@@ -23,6 +23,7 @@ export function sampleProject(name = "coffee"): Project {
     harness: "claude",
     reviewHarness: "codex",
     branchPrefix: "signalbox",
+    workspaces: "clone",
     createdAt: 1_000,
   };
 }

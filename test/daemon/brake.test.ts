@@ -45,7 +45,7 @@ const tails = {
 };
 
 /** Two tasks with agents that never end by themselves, in real workspaces, and a person's requests over the API. */
-async function startBrakeStage() {
+async function startBrakeStage(workspaces: "worktree" | "clone" = "clone") {
   const undying = new Set<string>();
   const scripted = createScriptedProcesses({ clock: systemClock, play: () => [{ hang: true }] });
   /** Each start of a program waits for one of these. */
@@ -63,7 +63,7 @@ async function startBrakeStage() {
   };
   const terminal = createScriptedTerminal(systemClock);
   const stage = await startGitCore({
-    ...{ name: "brake", flow, poolSize: 4 },
+    ...{ name: "brake", flow, poolSize: 4, workspaces },
     ports: {
       commands: spawnCommands,
       performers: (folderOf, _, __, commands) => ({
@@ -90,7 +90,12 @@ async function startBrakeStage() {
 type Stage = Awaited<ReturnType<typeof startBrakeStage>>;
 
 /** What an agent, a person or the system can do to a task's workspace. `reason`: what `explain` says about it. */
-const damages: readonly { name: string; damage(workspace: string, stage: Stage): void; reason?: RegExp }[] = [
+const damages: readonly {
+  name: string;
+  damage(workspace: string, stage: Stage): void;
+  reason?: RegExp;
+  workspaces?: "worktree" | "clone";
+}[] = [
   {
     name: "a task file of 2 MB",
     damage: (workspace) => writeFileSync(join(workspace, "TASK.md"), "x".repeat(2 * 1024 * 1024)),
@@ -130,17 +135,24 @@ const damages: readonly { name: string; damage(workspace: string, stage: Stage):
     name: "a git configuration that cannot be read",
     damage: (_, { repository }) => writeFileSync(join(repository, ".git", "config"), "[core\nbroken"),
     reason: /cannot be read/,
+    workspaces: "worktree",
   },
   {
-    name: "a repository that is gone",
+    name: "a worktree of a repository that is gone",
     damage: (_, { repository }) => rmSync(repository, { recursive: true }),
     reason: /cannot be read/,
+    workspaces: "worktree",
+  },
+  {
+    name: "a clone of a repository that is gone",
+    damage: (_, { repository }) => rmSync(repository, { recursive: true }),
+    reason: /is no longer at/,
   },
 ];
 
-for (const { name, damage, reason } of damages) {
+for (const { name, damage, reason, workspaces } of damages) {
   test(`a task with ${name} can be explained and cancelled, and its agent is ended`, async () => {
-    const stage = await startBrakeStage();
+    const stage = await startBrakeStage(workspaces);
     damage(await stage.begin("b1111"), stage);
     const { blocked }: { blocked: readonly { reason: string; fix: string }[] } = await stage.ask("explainTask", {
       task: "b1111",
@@ -203,7 +215,7 @@ test("a pause that cannot be saved still ends the agents, and reports the error"
 });
 
 test("an agent is ended although its workspace cannot be read, and the answer says that its task continues later", async () => {
-  const stage = await startBrakeStage();
+  const stage = await startBrakeStage("worktree");
   await stage.begin("b1111");
   const config = join(stage.repository, ".git", "config");
   writeFileSync(config, "[core\nbroken");

@@ -78,7 +78,7 @@ test("a branch is named after the task and its labels, and a taken name gets a n
 });
 
 test("a branch name from a workflow is made valid for git, also after a crash in between", async () => {
-  const { create, move, git, workspaces, repository } = await gitStage(flow);
+  const { create, move, git, workspaces, repository } = await gitStage(flow, { workspaces: "worktree" });
   await create("b1111", { summary: "Brew Stronger" });
   const { workspace } = await move("b1111", "busy");
   const { kind } = await workspaces();
@@ -116,7 +116,8 @@ test("a branch moves to another start, unless it has commits", async () => {
 });
 
 test("a branch is deleted once its work is saved, and the free workspace is detached from it", async () => {
-  const { create, move, git, repository, workspaces, notes, store } = await gitStage(flow);
+  const stage = await gitStage(flow, { workspaces: "worktree" });
+  const { create, move, git, repository, workspaces, notes, store } = stage;
   await create("b1111");
   const { workspace } = await move("b1111", "busy");
   git(workspace, "commit", "-q", "--allow-empty", "-m", "work");
@@ -134,7 +135,7 @@ test("a branch is deleted once its work is saved, and the free workspace is deta
 });
 
 test("a branch is kept, with a note, if a person has checked it out or has added commits", async () => {
-  const { create, move, git, repository, notes } = await gitStage(flow);
+  const { create, move, git, repository, notes } = await gitStage(flow, { workspaces: "worktree" });
   await create("b1111", { branch: "mine" });
   await move("b1111", "busy");
   await create("b2222", { branch: "main" });

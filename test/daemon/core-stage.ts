@@ -57,7 +57,14 @@ export async function coreStage(
     return core;
   };
   const core = start();
-  const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
+  const settings = {
+    workflow: "",
+    harness: "",
+    reviewHarness: "",
+    branchPrefix: "",
+    workspaces: "clone",
+    createdAt: 0,
+  } as const;
   if ((await store.getProject("coffee")) === undefined) {
     await store.addProject({ name: "coffee", path: home, defaultBranch: "main", poolSize, ...settings });
     await core.workflows.keep(workflow, text);

@@ -115,7 +115,7 @@ test("a branch that existed before its task is kept after the merge; a branch ma
 });
 
 test("a branch that moved after the merge, or that the user has checked out, is kept, and gc says why", async () => {
-  const { work, merge, branches, repository, git, gc, base } = await startStage();
+  const { work, merge, branches, repository, git, gc, base } = await startStage({ workspaces: "worktree" });
   await work("b1111", { "cup.md": "full\n" });
   await work("b2222", { "pot.md": "large\n" });
   const [moved, checkedOut] = [join(base, "moved"), join(base, "checked-out")];
@@ -143,7 +143,9 @@ test("a branch that moved after the merge, or that the user has checked out, is 
 });
 
 test("the branch of a cancelled task is deleted if it has no commit of its own; otherwise gc lists its commits", async () => {
-  const { work, begin, create, goOn, move, branches, gc, gone, repository, git } = await startStage();
+  const { work, begin, create, goOn, move, branches, gc, gone, repository, git } = await startStage({
+    workspaces: "worktree",
+  });
   await work("b1111", { "cup.md": "full\n" });
   await begin("b2222");
   await move("b1111", "dropped");
@@ -214,7 +216,8 @@ test("commits that an open subtask builds on are kept, however long ago its pare
 });
 
 test("a branch that another task has started to use meanwhile is kept; a deleted branch's commits are still known as its task's", async () => {
-  const { core, begin, move, create, branches, project, workspaces, gone, repository, git } = await startStage();
+  const stage = await startStage({ workspaces: "worktree" });
+  const { core, begin, move, create, branches, project, workspaces, gone, repository, git } = stage;
   if (core.pools === undefined) throw new Error("There are no pools.");
   await begin("b1111");
   await move("b1111", "dropped");

@@ -92,10 +92,10 @@ transitions:
 `;
 
 /** A cancelled task whose last hook fails until `isMended`. */
-async function startEndedStage() {
+async function startEndedStage(workspaces: "worktree" | "clone" = "clone") {
   const state = { isMended: false, tidying: Promise.resolve() };
   const stage = await startGitCore({
-    ...{ name: "ended", flow },
+    ...{ name: "ended", flow, workspaces },
     ports: {
       performers: () => ({
         async run_command() {
@@ -187,7 +187,7 @@ test("a held task that is deleted no longer needs a person, and does not count a
 });
 
 test("a cancelled task whose workspace cannot be saved can be deleted, and the folder is kept unchanged", async () => {
-  const { ask, isHeld, store, workspace, repository } = await startEndedStage();
+  const { ask, isHeld, store, workspace, repository } = await startEndedStage("worktree");
   rmSync(repository, { recursive: true });
   await ask("cancelTask", { task: "b1111" });
   await isHeld();

@@ -153,7 +153,14 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
   });
   const { workflow, problems } = loadWorkflow(flow, "flow.yml");
   if (workflow === undefined) throw new Error(JSON.stringify(problems));
-  const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
+  const settings = {
+    workflow: "",
+    harness: "",
+    reviewHarness: "",
+    branchPrefix: "",
+    workspaces: "clone",
+    createdAt: 0,
+  } as const;
   await store.addProject({ name: "coffee", path: repository, defaultBranch: "main", poolSize: 2, ...settings });
   await core.workflows.keep(workflow, flow);
   const until = async (id: string, isSo: (stored: StoredTask) => boolean) => {

@@ -23,6 +23,8 @@ export interface GitCoreOptions {
   readonly name: string;
   readonly flow: string;
   readonly poolSize?: number;
+  /** The kind of the project's workspaces; clones, as for a new project, where it is missing. */
+  readonly workspaces?: Project["workspaces"];
   /** Files of the first commit besides `recipe.md`. */
   readonly files?: Readonly<Record<string, string>>;
   /** Whether warnings are collected as complaints too. */
@@ -32,7 +34,8 @@ export interface GitCoreOptions {
 }
 
 /** A core with a real repository "coffee" and real workspaces. People move the tasks. */
-export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStrict = false, ports }: GitCoreOptions) {
+export async function startGitCore(options: GitCoreOptions) {
+  const { name, flow, poolSize = 1, workspaces = "clone", files = {}, isStrict = false, ports } = options;
   const base = realpathSync(mkdtempSync(join(tmpdir(), `signalbox-${name}-`)));
   const repository = join(base, "coffee");
   const git = (folder: string, ...args: readonly string[]) =>
@@ -88,7 +91,7 @@ export async function startGitCore({ name, flow, poolSize = 1, files = {}, isStr
     await core.close();
     removeFolder(base);
   });
-  const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
+  const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", workspaces, createdAt: 0 };
   await store.addProject({ name: "coffee", path: repository, defaultBranch: "main", poolSize, ...settings });
   await core.workflows.keep(workflow, flow);
 

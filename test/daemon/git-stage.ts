@@ -21,6 +21,8 @@ transitions:
 
 export interface GitStageOptions {
   readonly poolSize?: number;
+  /** The kind of the project's workspaces. */
+  readonly workspaces?: "worktree" | "clone";
   readonly flow?: string;
   /** Replaces the defaults. */
   readonly ports?: Partial<CorePorts>;
@@ -28,8 +30,8 @@ export interface GitStageOptions {
 
 export type GitStage = Awaited<ReturnType<typeof startGitStage>>;
 
-export async function startGitStage({ poolSize = 1, flow = plainFlow, ports = {} }: GitStageOptions = {}) {
-  const stage = await startGitCore({ name: "pool", flow, poolSize, ports });
+export async function startGitStage({ flow = plainFlow, ...options }: GitStageOptions = {}) {
+  const stage = await startGitCore({ name: "pool", flow, ...options });
   return {
     ...stage,
     control: async () => (await stage.workspaces()).control,

@@ -389,7 +389,7 @@ test("uncommitted changes keep a task from being merged, and the refusal says wh
 test("a task whose work is already in the branch only moves", async () => {
   const { work, merge, repository, git, tip } = await startStage();
   const workspace = await work("b1111", { "cup.md": "full\n" });
-  git(repository, "merge", "-q", "--no-edit", git(workspace, "rev-parse", "HEAD"));
+  git(repository, "pull", "-q", "--no-rebase", "--no-edit", workspace, "HEAD");
   const before = tip();
   const there = { state: "merged", before, after: before, empty: false };
   expect(await merge("b1111", { dryRun: true })).toMatchObject(there);
@@ -433,7 +433,7 @@ transitions:
 test("a branch that was recreated at its last commit is not empty", async () => {
   const { work, merge, repository, git } = await startStage();
   const workspace = await work("b1111", { "cup.md": "full\n" });
-  git(repository, "merge", "-q", "--no-edit", git(workspace, "rev-parse", "HEAD"));
+  git(repository, "pull", "-q", "--no-rebase", "--no-edit", workspace, "HEAD");
   git(workspace, "checkout", "-q", "--detach");
   git(workspace, "branch", "-qD", "signalbox/b1111");
   git(workspace, "switch", "-qC", "signalbox/b1111");
@@ -704,7 +704,7 @@ describe("after a crash", () => {
       `${tip()}^{tree}`,
     );
     await store.merges.put({ ...landed(planned), state: "lined-up" });
-    git(repository, "merge", "-q", "--no-edit", git(workspace, "rev-parse", "HEAD"));
+    git(repository, "pull", "-q", "--no-rebase", "--no-edit", workspace, "HEAD");
     await core.repositories?.merging.recover();
     await until("b1111", ({ isOpen }) => !isOpen);
     const merge = await store.merges.get("b1111");

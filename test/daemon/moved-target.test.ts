@@ -22,7 +22,7 @@ type Stage = Awaited<ReturnType<typeof gitStage>>;
 
 /** A stage with one task at work. */
 async function atWork(options: { readonly poolSize?: number } = {}) {
-  const stage = await gitStage(flow, options);
+  const stage = await gitStage(flow, { workspaces: "worktree", ...options });
   return { ...stage, ...(await begin(stage, "b1111")) };
 }
 
@@ -232,7 +232,7 @@ test("a main that was moved back, replaced or deleted while it was checked out i
 });
 
 test("a renamed default branch is reported, and the checked-out branch is proposed, never a task's", async () => {
-  const stage = await gitStage(flow, { poolSize: 3, commands: spawnCommands });
+  const stage = await gitStage(flow, { poolSize: 3, workspaces: "worktree", commands: spawnCommands });
   const { git, repository, ask, create, core, store, until } = stage;
   const old = await begin(stage, "a0000");
   old.commit("tea.md");

@@ -67,8 +67,9 @@ const project = {
   harness: "scripted",
   reviewHarness: "scripted",
   branchPrefix: "signalbox",
+  workspaces: "clone",
   createdAt: 0,
-};
+} as const;
 
 function load(text: string): Workflow {
   const { workflow, problems } = loadWorkflow(text, "test.yml");

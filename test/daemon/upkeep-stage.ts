@@ -1,10 +1,11 @@
 import type { CorePorts } from "../../src/daemon/create-core.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
-import { startGitCore } from "./git-core.ts";
+import { type GitCoreOptions, startGitCore } from "./git-core.ts";
 
-export async function gitStage(flow: string, options: { readonly poolSize?: number } & Partial<CorePorts> = {}) {
-  const { poolSize = 1, ...ports } = options;
-  const stage = await startGitCore({ name: "upkeep", flow, poolSize, ports, isStrict: true });
+type Options = Pick<GitCoreOptions, "poolSize" | "workspaces"> & Partial<CorePorts>;
+
+export async function gitStage(flow: string, { poolSize = 1, workspaces = "clone", ...ports }: Options = {}) {
+  const stage = await startGitCore({ name: "upkeep", flow, poolSize, workspaces, ports, isStrict: true });
   const { core, store } = stage;
   return {
     ...stage,

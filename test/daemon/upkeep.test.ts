@@ -67,7 +67,7 @@ test("a task whose workspace cannot be saved is not deleted", async () => {
 });
 
 test("a removed project leaves nothing in the repository, and all work where the answer says", async () => {
-  const { work, move, ask, store, git, repository, places } = await stageWith({ poolSize: 2 });
+  const { work, move, ask, store, git, repository, places } = await stageWith({ poolSize: 2, workspaces: "worktree" });
   const first = await work("b1111");
   const second = await work("b2222");
   git(second, "add", "-A");
@@ -126,6 +126,7 @@ test("after a restart, workspaces of ended tasks are free, and unrecorded ones a
 test("gc lists what it would do, does that, and lists what it keeps and why", async () => {
   const { work, move, ask, core, list, gc, salvaged, places, complaints, git, repository } = await stageWith({
     poolSize: 4,
+    workspaces: "worktree",
   });
   const [busy, over, broken, free] = [
     await work("b1111"),
@@ -216,7 +217,7 @@ test("old trash is deleted, and objects are repacked, on a timer", async () => {
   const { work, move, gc, core, places, git } = await stageWith();
   const workspace = await work("b1111");
   await move("b1111", "done");
-  for (const name of [".git", "idea.md"]) rmSync(join(workspace, name));
+  for (const name of [".git", "idea.md"]) rmSync(join(workspace, name), { recursive: true });
   await gc();
   const heaps = () => readdirSync(join(places.trash, "coffee")).length;
   const { pools } = core;
@@ -254,29 +255,31 @@ function writeLoose(folder: string, write: (path: string) => string): readonly s
   return ids;
 }
 
-test("a broken workspace is saved before it is removed, and the record of a missing one is deleted", async () => {
-  const { work, move, gc, list, salvaged, git, places } = await stageWith({ poolSize: 2 });
-  const workspace = await work("b1111");
-  const other = await work("b2222");
-  await move("b1111", "done");
-  await move("b2222", "done");
-  writeFileSync(join(workspace, "later.md"), "later\n");
-  rmSync(join(workspace, ".git"));
-  expect((await gc())[0]).toMatchObject({
-    what: "remove",
-    path: workspace,
-    reason: expect.stringContaining(".git does not"),
-  });
-  expect(existsSync(workspace)).toBe(false);
-  const kept = (await salvaged()).map(({ ref }) =>
-    git(join(places.control, "coffee.git"), "ls-tree", "--name-only", `refs/signalbox/salvage/${ref}`).split("\n"),
-  );
-  expect(kept).toContainEqual(["idea.md", "later.md", "recipe.md"]);
-  rmSync(other, { recursive: true });
-  expect(await list()).toMatchObject([{ state: "missing", size: 0 }]);
-  expect((await gc())[0]).toMatchObject({ what: "remove", reason: "Its folder is missing." });
-  expect(await list()).toEqual([]);
-});
+test.each([
+  ["worktree", ".git does not"],
+  ["clone", "Its repository is gone."],
+] as const)(
+  "a broken %s is saved before it is removed, and the record of a missing one is deleted",
+  async (workspaces, reason) => {
+    const { work, move, gc, list, salvaged, git, places } = await stageWith({ poolSize: 2, workspaces });
+    const workspace = await work("b1111");
+    const other = await work("b2222");
+    await move("b1111", "done");
+    await move("b2222", "done");
+    writeFileSync(join(workspace, "later.md"), "later\n");
+    rmSync(join(workspace, ".git"), { recursive: true });
+    expect((await gc())[0]).toMatchObject({ what: "remove", path: workspace, reason: expect.stringContaining(reason) });
+    expect(existsSync(workspace)).toBe(false);
+    const kept = (await salvaged()).map(({ ref }) =>
+      git(join(places.control, "coffee.git"), "ls-tree", "--name-only", `refs/signalbox/salvage/${ref}`).split("\n"),
+    );
+    expect(kept).toContainEqual(expect.arrayContaining(["idea.md", "later.md", "recipe.md"]));
+    rmSync(other, { recursive: true });
+    expect(await list()).toMatchObject([{ state: "missing", size: 0 }]);
+    expect((await gc())[0]).toMatchObject({ what: "remove", reason: "Its folder is missing." });
+    expect(await list()).toEqual([]);
+  },
+);
 
 test("salvage is restored as a folder or as a branch, overwrites nothing, and is dropped only on request", async () => {
   const { work, move, ask, salvaged, git, repository, base } = await stageWith();

@@ -15,7 +15,7 @@ describe("making a workspace", () => {
     expect(readFileSync(join(first.workspace, ".env"), "utf8")).toBe("KEY=1\n");
     expect(lstatSync(join(first.workspace, "certs", "ca.pem")).isSymbolicLink()).toBe(true);
     const [record] = await stage.store.workspaces.list({ task: "b1111" });
-    expect(record).toMatchObject({ port: 30_000, kind: "worktree", readyFor: "b1111" });
+    expect(record).toMatchObject({ port: 30_000, kind: "clone", readyFor: "b1111" });
     mkdirSync(join(first.workspace, "vendor"));
     writeFileSync(join(first.workspace, "vendor", "x"), "kept");
     mkdirSync(join(first.workspace, "node_modules"));
@@ -194,7 +194,7 @@ describe("tests", () => {
 
 describe("the kind of workspaces", () => {
   test("is the project's; bound workspaces keep theirs, free ones of the other kind are removed, and nothing is lost", async () => {
-    const stage = await startWorkspaceStage(2);
+    const stage = await startWorkspaceStage(2, {}, "worktree");
     const first = await stage.begin("b1111");
     const second = await stage.begin("b2222");
     expect(lstatSync(join(first.workspace, ".git")).isFile()).toBe(true);
@@ -230,7 +230,7 @@ describe("the kind of workspaces", () => {
 
 describe("git settings of the repository", () => {
   test("are recorded at first use; a change holds the task until a person trusts it, and then the task continues", async () => {
-    const stage = await startWorkspaceStage(2);
+    const stage = await startWorkspaceStage(2, {}, "worktree");
     const { workspace } = await stage.begin("b1111");
     expect((await stage.store.getProject("coffee"))?.obeyed?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
     // An agent's attempt to run something in the user's repository.
@@ -252,7 +252,7 @@ describe("git settings of the repository", () => {
   });
 
   test("also hold a task whose own tests have changed them, without losing the result of the tests", async () => {
-    const stage = await startWorkspaceStage();
+    const stage = await startWorkspaceStage(1, {}, "worktree");
     stage.say({ testCommand: ["git", "config", "core.sshCommand", "touch x"] });
     await stage.begin("b1111");
     const held = await stage.next("b1111");
@@ -266,7 +266,7 @@ describe("git settings of the repository", () => {
   });
 
   test("do not include git's records of branches, nor concern clones", async () => {
-    const stage = await startWorkspaceStage(3);
+    const stage = await startWorkspaceStage(3, {}, "worktree");
     await stage.begin("b1111");
     stage.git(stage.repository, "config", "branch.main.remote", "origin");
     expect(await stage.begin("b2222")).toMatchObject({ phase: "waiting" });

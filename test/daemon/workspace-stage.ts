@@ -28,11 +28,15 @@ transitions:
 `;
 
 /** With real commands, and a configuration that can be changed. */
-export async function startWorkspaceStage(poolSize = 1, more: Partial<CorePorts> = {}) {
+export async function startWorkspaceStage(
+  poolSize = 1,
+  more: Partial<CorePorts> = {},
+  kind: "worktree" | "clone" = "clone",
+) {
   const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
   let values: PartialConfig = {};
   const stage = await startGitCore({
-    ...{ name: "settings", flow, poolSize },
+    ...{ name: "settings", flow, poolSize, workspaces: kind },
     files: { ".gitignore": ".env\nnode_modules/\nvendor/\n.signalbox/\n" },
     ports: {
       commands: spawnCommands,

@@ -73,9 +73,8 @@ test("a command changes only the project of its folder, however the folder is re
   expect((await signalbox(["task", "cancel", id], tea)).code).toBe(0);
 });
 
-test("a workspace of kind clone belongs to the project of its task", async () => {
+test("a workspace of kind clone, the default, belongs to the project of its task", async () => {
   const { signalbox, in: at } = await startBrew(["coffee"]);
-  await signalbox(["project", "update", "coffee", "--workspaces", "clone"]);
   await signalbox(["task", "create", "Brew it"], at("coffee"));
   expect(await signalbox(["task", "continue", "1"], at("coffee"))).toMatchObject({ code: 0 });
   await vi.waitFor(async () => expect((await signalbox(["task", "path", "1"], at("coffee"))).code).toBe(0), 30_000);
@@ -84,22 +83,24 @@ test("a workspace of kind clone belongs to the project of its task", async () =>
   expect((await signalbox(["ticket", "list"], folder)).code).toBe(0);
 });
 
-test("a moved repository is recognised by its worktrees, and init says how to update its project", async () => {
-  const { base, signalbox, in: at } = await startBrew(["coffee"]);
-  const { id } = JSON.parse((await signalbox(["task", "create", "Brew it", "--json"], at("coffee"))).stdout).task;
-  await signalbox(["task", "continue", id], at("coffee"));
-  await expect
-    .poll(async () => git(at("coffee"), "worktree", "list", "--porcelain"), { timeout: 20_000 })
-    .toContain(`signalbox/${id}`);
-  const now = at("coffee2");
-  renameSync(at("coffee"), now);
-  // A git that was still running when the repository was moved leaves a part of a folder.
-  mkdirSync(join(at("coffee"), ".git", "refs"), { recursive: true });
-  const refused = await signalbox(["init"], now);
-  expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toBe(
-    `error: This is the repository of the project "coffee", which is no longer at ${base}/coffee.\nTo set the project's new path: signalbox project update coffee --path ${now}\nTo make it another project anyway: --name NAME\n`,
-  );
-  expect(await signalbox(["project", "update", "coffee", "--path", now])).toMatchObject({ code: 0 });
-  expect((await signalbox(["init"], now)).stdout).toBe(`coffee  ${now}\n`);
-});
+test.each(["worktree", "clone"])(
+  "a moved repository with a %s is recognised, and init says how to update its project",
+  async (kind) => {
+    const { base, signalbox, in: at } = await startBrew(["coffee"]);
+    await signalbox(["project", "update", "coffee", "--workspaces", kind]);
+    const { id } = JSON.parse((await signalbox(["task", "create", "Brew it", "--json"], at("coffee"))).stdout).task;
+    await signalbox(["task", "continue", id], at("coffee"));
+    await vi.waitFor(async () => expect((await signalbox(["task", "path", id], at("coffee"))).code).toBe(0), 30_000);
+    const now = at("coffee2");
+    renameSync(at("coffee"), now);
+    // A git that was still running when the repository was moved leaves a part of a folder.
+    mkdirSync(join(at("coffee"), ".git", "refs"), { recursive: true });
+    const refused = await signalbox(["init"], now);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toBe(
+      `error: This is the repository of the project "coffee", which is no longer at ${base}/coffee.\nTo set the project's new path: signalbox project update coffee --path ${now}\nTo make it another project anyway: --name NAME\n`,
+    );
+    expect(await signalbox(["project", "update", "coffee", "--path", now])).toMatchObject({ code: 0 });
+    expect((await signalbox(["init"], now)).stdout).toBe(`coffee  ${now}\n`);
+  },
+);

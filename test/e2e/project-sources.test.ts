@@ -40,7 +40,9 @@ test("a project is cloned from its address, also after an interruption, and the 
   const folder = join(home, "repositories", "coffee");
   // The leftover of a killed clone.
   mkdirSync(join(`${folder}.new`, ".git"), { recursive: true });
-  const added = signalbox("project", "add", `file://${origin}`, "--workspaces", "clone");
+  const added = signalbox("project", "add", `file://${origin}`);
+  expect(added.stderr).toContain("Each task works in a clone, which shares nothing with your repository.\n");
+  expect(added.stderr).not.toContain("LFS");
   expect(added.stderr).toContain(`Cloning file://${origin} into`);
   expect(added).toMatchObject({ status: 0, stdout: `coffee  ${folder}\n` });
   expect(existsSync(`${folder}.new`)).toBe(false);
@@ -115,3 +117,30 @@ test("a configuration with commands is trusted by its content", () => {
   expect(signalbox("trust").status).toBe(2);
   expect(signalbox("trust", "default", "--config").status).toBe(2);
 });
+
+test("the kind of workspaces is said where a project is registered, with what it means for this repository", () => {
+  const photos = join(base, "photos");
+  git(base, "init", "-q", "-b", "trunk", photos);
+  mkdirSync(join(photos, "raw"));
+  writeFileSync(join(photos, "raw", ".gitattributes"), "*.psd filter=lfs diff=lfs merge=lfs -text\n");
+  git(photos, "add", "-A");
+  git(photos, "commit", "-qm", "first");
+  const told = signalbox("project", "add", photos).stderr;
+  expect(told).toContain("warning: This repository filters files, for example with Git LFS.");
+  expect(told).toContain("signalbox project update photos --workspaces worktree\n");
+  expect(signalbox("project", "update", "photos", "--workspaces", "worktree").stdout).toBe("workspaces: worktree\n");
+  const again = signalbox("init", photos).stderr;
+  expect(again).toMatch(/Each task works in a worktree\. Worktrees share \.git .* can move your branches/);
+  expect(again).toContain("To use clones: signalbox project update photos --workspaces clone\n");
+  const { checks } = JSON.parse(signalbox("doctor", "--json").stdout) as { checks: readonly Check[] };
+  const notes = checks.filter(({ name, found }) => name === "projects" && found.includes("worktree"));
+  expect(notes).toMatchObject([{ level: "ok", fix: "signalbox project update photos --workspaces clone" }]);
+  expect(signalbox("project", "remove", "photos", "--yes").status).toBe(0);
+});
+
+interface Check {
+  readonly name: string;
+  readonly level: string;
+  readonly found: string;
+  readonly fix: string;
+}

@@ -148,6 +148,7 @@ describe("a new user", () => {
       stdout: `coffee  ${coffee}\n`,
       stderr:
         "Work starts from main, and is merged into it.\n" +
+        "Each task works in a clone, which shares nothing with your repository.\n" +
         'It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"\n' +
         "There is no channel to call you when a task needs you: there is no desktop here. Set notify.webhook or notify.command " +
         "(signalbox config set), or keep signalbox events --follow --bell open.\n" +
@@ -196,7 +197,7 @@ describe("project", () => {
       workflow: "",
     });
     expect(await signalbox(["project", "add", beside])).toMatchObject({ code: 1, stdout: "" });
-    expect((await signalbox(["project", "list"])).stdout).toMatch(/^My-Cafe +– +– +2 +worktree +trunk +.*My Café$/m);
+    expect((await signalbox(["project", "list"])).stdout).toMatch(/^My-Cafe +– +– +2 +clone +trunk +.*My Café$/m);
     const changed = await signalbox(["project", "update", "My-Cafe", "--pool-size", "3", "--harness", "codex"]);
     expect(changed).toMatchObject({ code: 0, stdout: "harness: codex\npool-size: 3\n" });
     const wrong = await each([

@@ -82,6 +82,7 @@ export function coffee(folder: string, workflow: string): Project {
     harness: "",
     reviewHarness: "",
     branchPrefix: "",
+    workspaces: "clone",
     createdAt: 0,
   };
 }

@@ -167,7 +167,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
 export function coffee(poolSize: number): Project {
   return {
     ...{ name: "coffee", path: repository, defaultBranch: mainBranch, poolSize, workflow: "", harness: "simulated" },
-    ...{ reviewHarness: "", branchPrefix: "", createdAt: 0 },
+    ...{ reviewHarness: "", branchPrefix: "", workspaces: "clone", createdAt: 0 },
     fullPermissions: "allow",
   };
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createMemo } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Git } from "../../ports/git.ts";
@@ -13,6 +13,7 @@ import { merge, mergeAll, predictConflicts, revertMerge } from "./control/merge.
 import { createRunner, defaultLimits } from "./runner.ts";
 import { unpushedModules } from "./salvage/inside.ts";
 import { dropSalvaged, listSalvaged, restoreFiles, salvage } from "./salvage/salvage.ts";
+import { ignoreFileOf } from "./settings.ts";
 import { createBrokenBranches } from "./user/broken-branches.ts";
 import { createLeftBehind, isAtItsStart, lookAtBranch } from "./user/moved-branch.ts";
 import { createObeyed } from "./user/obeyed.ts";
@@ -115,9 +116,4 @@ function madeAgain(control: ControlRepository, open: () => Promise<unknown>): Co
       };
     },
   });
-}
-
-function ignoreFileOf({ HOME, XDG_CONFIG_HOME }: GitOptions["env"]): string | undefined {
-  const folder = XDG_CONFIG_HOME || (HOME && join(HOME, ".config"));
-  return folder && join(folder, "git", "ignore");
 }

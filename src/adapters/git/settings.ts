@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 export type Protocol = "file" | "https" | "ssh";
 
 /** ours: only our settings apply. user: the user's own configuration applies, as when they run git themselves. */
@@ -90,3 +92,12 @@ const namesForUser = [
   "SSL_CERT_DIR",
   ...["http_proxy", "https_proxy", "all_proxy", "no_proxy"].flatMap((name) => [name, name.toUpperCase()]),
 ];
+
+/** The global ignore file that git uses if the user has configured none. */
+export function ignoreFileOf({
+  HOME,
+  XDG_CONFIG_HOME,
+}: Readonly<Record<string, string | undefined>>): string | undefined {
+  const folder = XDG_CONFIG_HOME || (HOME && join(HOME, ".config"));
+  return folder && join(folder, "git", "ignore");
+}

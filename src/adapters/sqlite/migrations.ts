@@ -106,6 +106,8 @@ ${kinds.map(tableOf).join("")}`,
   `create index live_run on run (at, position) where ${isLive};`,
   tableOf("person_call"),
   tableOf("seen"),
+  // Projects without a kind of workspaces have had worktrees.
+  `update project set data = json_set(data, '$.workspaces', 'worktree') where json_extract(data, '$.workspaces') is null`,
 ];
 
 /** The table for records of one kind. */

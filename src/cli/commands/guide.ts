@@ -14,7 +14,7 @@ import { createBoard } from "../watch/live.ts";
 import { watchLines } from "../watch/rows.ts";
 import { command } from "./command.ts";
 import { proposeSettings } from "./init.ts";
-import { nameFrom, repositoryOf, tellBranch } from "./project.ts";
+import { nameFrom, repositoryOf, tellBranch, tellKind } from "./project.ts";
 
 /**
  * Leads from a repository to its first task; in a project, shows its state and the next steps. Whatever the person
@@ -80,6 +80,7 @@ async function addHere(
   const project = await call(routes.addProject, { body: { name, path: root, ...harness } });
   context.say(`It is a project now. To change its settings: signalbox project update ${name} --help`);
   tellBranch(context, project);
+  tellKind(context, project);
   context.say("\n");
   await proposeSettings(context, call, project);
   return project;

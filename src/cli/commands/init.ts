@@ -38,6 +38,7 @@ import {
   registerProject,
   repositoryOf,
   tellBranch,
+  tellKind,
 } from "./project.ts";
 
 export const init = command({
@@ -51,6 +52,7 @@ export const init = command({
       workflow: projectFlags.workflow,
       harness: projectFlags.harness,
       "pool-size": projectFlags["pool-size"],
+      workspaces: projectFlags.workspaces,
       "allow-full-permissions": allowFullPermissions,
       config: flag("Also write .signalbox/config.yml, with every setting commented out"),
       json,
@@ -79,6 +81,7 @@ Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder or workfl
         this.say(`Nothing about it has changed. To change it: signalbox project update ${known.name} --help`);
     }
     tellBranch(this, project);
+    tellKind(this, project);
     const identify = identityCommands(project.path);
     if (identify.length > 0) this.say(`${unknownAuthor} Set it first:\n  ${identify.join("\n  ")}`);
     if (!hasCommits(project.path)) this.say(`It has no commit yet, and agents need one to start from: ${firstCommit}`);

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildRouteMap } from "@stricli/core";
@@ -8,7 +8,7 @@ import { type ProjectView, routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { findRepository, homePlaces, shownPath } from "../../home/places.ts";
 import { shellWord } from "../../shell-quote.ts";
-import { confirm } from "../ask.ts";
+import { confirm, worktreeLimits } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { visible } from "../fast/tell.ts";
@@ -29,9 +29,9 @@ export const projectFlags = {
   "default-branch": textFlag("B", "The branch that work starts from; otherwise the branch that is checked out"),
   workspaces: {
     kind: "enum",
-    values: ["worktree", "clone"],
+    values: ["clone", "worktree"],
     optional: true,
-    brief: "The kind of workspaces: worktrees of the repository, or clones that share nothing with it",
+    brief: "The kind of new workspaces: clones that share nothing with the repository, or worktrees of it",
   },
   "full-permissions": {
     kind: "enum",
@@ -88,6 +88,7 @@ Exit codes: 0 ok, 1 it is already a project, the name is taken, or it cannot be 
     if (flags.json) return this.print(writeJson(project));
     this.print(`${project.name}  ${project.path}`);
     tellBranch(this, project);
+    tellKind(this, project);
     this.say(`To create a task: signalbox task create --project ${project.name} "What is to be done"`);
   },
 });
@@ -199,7 +200,7 @@ const update = command({
   },
   docs: {
     brief: "Change the settings of a project",
-    fullDescription: `Existing tasks do not change. With an empty value ("") the configuration decides again.
+    fullDescription: `Existing tasks do not change. With --workspaces, tasks keep the workspaces that they have; free workspaces of the other kind are replaced, after their contents are saved. With an empty value ("") the configuration decides again.
 
 --json: ${projectForm}
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or workflow`,
@@ -271,15 +272,14 @@ export async function registerProject(
   return call(routes.addProject, { body: { name, path: root, ...projectSettings(flags) } });
 }
 
-/** The project whose folder is gone and whose workspaces are worktrees of this repository. */
+/** The project whose folder is gone and whose last known commit this repository has. */
 function lostProject(home: string, projects: readonly ProjectView[], root: string): ProjectView | undefined {
-  const gone = projects.filter(({ path }) => !hasRepository(path));
-  if (gone.length === 0) return undefined;
-  const worktrees = worktreesOf(root);
-  const { workspaces } = homePlaces(home);
-  return gone.find(({ name }) => {
-    const folders = [workspaces, realPath(workspaces)].map((folder) => join(folder, name) + sep);
-    return worktrees.some((path) => folders.some((folder) => path.startsWith(folder)));
+  const { control } = homePlaces(home);
+  return projects.find(({ name, path, defaultBranch }) => {
+    const folder = join(control, `${name}.git`);
+    if (hasRepository(path) || !existsSync(folder)) return false;
+    const tip = git(folder, "rev-parse", "--verify", "--quiet", `refs/remotes/user/${defaultBranch}`);
+    return tip !== "" && git(root, "cat-file", "-t", tip) === "commit";
   });
 }
 
@@ -290,16 +290,6 @@ function hasRepository(folder: string): boolean {
     [join(git, "HEAD"), join(folder, "HEAD")].some(existsSync) ||
     statSync(git, { throwIfNoEntry: false })?.isFile() === true
   );
-}
-
-/** The paths of a repository's worktrees, from git. */
-function worktreesOf(root: string): readonly string[] {
-  const entries = join(root, ".git", "worktrees");
-  try {
-    return readdirSync(entries).map((name) => readFileSync(join(entries, name, "gitdir"), "utf8"));
-  } catch {
-    return [];
-  }
 }
 
 export function projectSettings(flags: ProjectFlags) {
@@ -330,6 +320,19 @@ export function tellBranch({ say, talkPaint }: Context, { name, path, defaultBra
   say(
     `${talkPaint.yellow("warning:")} That branch was checked out, but ${main} is ${why}. To merge into ${main} instead: ${make}signalbox project update ${name} --default-branch ${shellWord(main)}`,
   );
+}
+
+/** Prints the kind of the project's workspaces, and what a person should know about it. */
+export function tellKind({ say, talkPaint }: Context, { name, path, workspaces }: ProjectView): void {
+  const change = (kind: string) => `signalbox project update ${name} --workspaces ${kind}`;
+  if (workspaces === "worktree") {
+    say(`Each task works in a worktree. ${worktreeLimits}. To use clones: ${change("clone")}`);
+    return;
+  }
+  say("Each task works in a clone, which shares nothing with your repository.");
+  if (git(path, "grep", "--files-with-matches", "filter=", "--", ".gitattributes", "**/.gitattributes") === "") return;
+  const what = "This repository filters files, for example with Git LFS. Clones have them as they are committed";
+  say(`${talkPaint.yellow("warning:")} ${what}. To have them filtered, use worktrees: ${change("worktree")}`);
 }
 
 const commonNames = ["main", "master", "trunk"];

@@ -1,15 +1,18 @@
 import { spawn } from "node:child_process";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { routes } from "../../api/routes.ts";
 import type { DiffPart, DiffView, TaskView } from "../../api/tasks.ts";
 import { Fault } from "../../fault.ts";
+import { homePlaces } from "../../home/places.ts";
+import { shellWord } from "../../shell-quote.ts";
 import { createCall } from "../connect.ts";
+import type { Context } from "../context.ts";
 import { nameTask, shownTask, workspaceOf } from "../find.ts";
 import { runInTerminal, showPaged } from "../screen.ts";
 import { paintPatch, writeStat } from "../tell.ts";
-import { count, writeJson } from "../text.ts";
+import { count, given, writeJson } from "../text.ts";
 import { command } from "./command.ts";
-import { flag, json, oneTask, taskExitCodes } from "./parameters.ts";
+import { flag, json, oneTask, taskExitCodes, textFlag } from "./parameters.ts";
 
 /** A part of a diff, as the API returns it. */
 const part = "{ files: [{ path, from, added, deleted }], text, isCut }";
@@ -57,7 +60,7 @@ ${taskExitCodes("failed")}`,
     if (view.protectedChanges.length > 0)
       this.say(
         this.talkPaint.yellow(
-          `It changes protected files, which decide how work is tested and merged: ${view.protectedChanges.join("; ")}.`,
+          `It changes protected files, which decide how work is tested and merged: $view.protectedChanges.join("; ").`,
         ),
       );
     const write = (part: DiffPart) =>
@@ -67,7 +70,45 @@ ${taskExitCodes("failed")}`,
       parts.push(`${this.paint.yellow(`# Not committed yet, in ${view.workspace}:`)}\n`, write(view.uncommitted));
     await showPaged(this, parts.join(""));
     if (view.committed.isCut || view.uncommitted?.isCut)
-      this.say(`The diff is cut. To see all of it: git diff ${view.base} ${view.commit}`);
+      // Commits of a clone are not in the user's repository.
+      this.say(`The diff is cut. To see all of it: git -C ${controlOf(this, task)} diff ${view.base} ${view.commit}`);
+  },
+});
+
+function controlOf({ home }: Context, { project }: TaskView): string {
+  return shellWord(join(homePlaces(home).control, `${project}.git`));
+}
+
+export const fetch = command({
+  parameters: {
+    positional: oneTask,
+    flags: {
+      as: textFlag("BRANCH", "The name of the branch in your repository; otherwise that of the task's branch"),
+      json,
+    },
+  },
+  docs: {
+    brief: "Bring a task's branch into your repository, to look at it or test it there",
+    fullDescription: `The commits of a task that works in a clone are not in your repository before they are merged. This creates the branch there, or fast-forwards it; what is not committed stays in the workspace. Run it again for newer commits. A branch with the task's own name is deleted after the merge, any other is yours.
+
+Examples:
+  signalbox task fetch coffee#12
+  git log -p main..signalbox/abcde
+
+--json: { branch, commit, repository, how }. how is created, forwarded or there
+${taskExitCodes("it has no commit yet, or your branch and the task's have diverged")}`,
+  },
+  async func(flags, reference) {
+    const call = createCall(this);
+    const about = await nameTask(call, reference);
+    const answer = await call(routes.fetchTask, { ...about, body: given({ as: flags.as }) });
+    if (flags.json) return this.print(writeJson(answer));
+    const { branch, commit, repository, how } = answer;
+    this.print(`${branch}  ${commit.slice(0, 10)}`);
+    const said = { created: "was created", forwarded: "was fast-forwarded", there: "was up to date" };
+    this.say(
+      `The branch ${said[how]} in ${repository}. To see it: git -C ${shellWord(repository)} log ${shellWord(branch)}`,
+    );
   },
 });
 

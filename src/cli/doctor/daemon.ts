@@ -11,6 +11,7 @@ import { findRepository, homePlaces, packageVersion } from "../../home/places.ts
 import { listWorkflows } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { firstStatement } from "../../text.ts";
+import { worktreeLimits } from "../ask.ts";
 import { isAlive } from "../connect.ts";
 import { shownTask } from "../find.ts";
 import { loadFound } from "../findings.ts";
@@ -108,7 +109,7 @@ export interface Stored {
   readonly damage: readonly string[];
   /** Tasks that do not continue, and why. */
   readonly troubled: readonly { readonly task: string; readonly why: string }[];
-  readonly projects: readonly { readonly name: string; readonly path: string }[];
+  readonly projects: readonly { readonly name: string; readonly path: string; readonly workspaces: string }[];
   /** Problems of default branches. Only a running daemon knows them. */
   readonly branches?: readonly { readonly project: string; readonly reason: string; readonly fix: string }[];
   /** Workspaces that were set aside, because they could not be saved. Only a running daemon knows them. */
@@ -208,13 +209,19 @@ function contents(database: DatabaseSync): Pick<Stored, "troubled" | "projects">
     `select project || '#' || number as task, status, ${held} as reason from task
      where is_open = 1 and (${held} is not null or (owed is not null and due_at is null)) order by position desc`,
   );
-  const projects = database.prepare("select name, json_extract(data, '$.path') as path from project order by name");
+  // A store of an older version has no kind yet; opening it writes `worktree` down.
+  const kind = "coalesce(json_extract(data, '$.workspaces'), 'worktree') as workspaces";
+  const projects = database.prepare(
+    `select name, json_extract(data, '$.path') as path, ${kind} from project order by name`,
+  );
   return {
     troubled: tasks.all().map(({ task, status, reason }) => ({
       task: String(task),
       why: reason === null ? "an effect has failed" : whyHeld(String(status), String(reason)),
     })),
-    projects: projects.all().map(({ name, path }) => ({ name: String(name), path: String(path) })),
+    projects: projects.all().map(({ name, path, workspaces }) => ({
+      ...{ name: String(name), path: String(path), workspaces: String(workspaces) },
+    })),
   };
 }
 
@@ -301,10 +308,16 @@ function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
     ...branches.flatMap(({ project, reason, fix }) => error(`${project}: ${reason}`, fix)),
     ...unsaved.flatMap(({ project, reason, fix }) => warning(`${project}: ${reason}`, fix)),
   ];
-  if (wrong.length > 0) return wrong;
-  return ok(
-    projects.length === 0 ? "none yet; in a repository: signalbox init" : projects.map(({ name }) => name).join(", "),
-  );
+  if (projects.length === 0) return ok("none yet; in a repository: signalbox init");
+  const well = ok(projects.map(({ name }) => name).join(", "));
+  return [...(wrong.length > 0 ? wrong : well), ...projects.flatMap(offerClones)];
+}
+
+/** A note, not a problem: a person may have chosen worktrees. */
+function offerClones({ name, workspaces }: Stored["projects"][number]): readonly Finding[] {
+  if (workspaces !== "worktree") return [];
+  const found = `the workspaces of ${name} are worktrees. ${worktreeLimits}. Clones share nothing with it; to change to them:`;
+  return [{ level: "ok", found, fix: `signalbox project update ${name} --workspaces clone` }];
 }
 
 function lookAtWorkflows(home: string): readonly Finding[] {

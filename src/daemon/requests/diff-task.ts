@@ -1,15 +1,17 @@
 import type { Routes } from "../../api/routes.ts";
 import type { DiffPart } from "../../api/tasks.ts";
+import { branchNameProblem } from "../../engine/branch-name.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import { type ChangedLines, type Diff, taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
 import { findTask } from "../authorise.ts";
+import { bringBranch } from "../bring-work.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { landingsOf } from "../merging/stack.ts";
-import { baseOf, mustHave } from "../project.ts";
+import { baseOf, isShared, mustHave } from "../project.ts";
 import { noteSeen } from "../reviewed.ts";
 import { isOtherBranch, lastSeen, type Where } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
@@ -53,6 +55,34 @@ function reviewedCommit({ id, judged }: Task): string {
   throw new Fault("task.unjudged", "Nobody has reviewed this task's work yet.", {
     hint: `See all of it: signalbox task diff ${id}`,
   });
+}
+
+/** Brings the task's commits into the user's repository: those of a clone are not there before they are merged. */
+export function fetchTask(core: Core): Handler<Routes["fetchTask"]> {
+  return async (asked) => {
+    const { task } = await findTask(core, asked);
+    if (core.repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
+    const project = await mustHave(core, task.project);
+    const own = await core.repositories.workspacesOf(project);
+    const branch = asked.body.as ?? task.branch;
+    const problem = branchNameProblem(branch);
+    if (problem !== undefined) throw new Fault("task.invalid", problem, { hint: "Name another one: --as NAME" });
+    if (isShared(project, task, branch))
+      throw new Fault("task.invalid", `Work is merged into "${branch}", so it cannot be fetched as that branch.`, {
+        hint: `Name another one: --as NAME\nOr merge it: signalbox task merge ${task.id}`,
+      });
+    const merge = await core.store.merges.get(task.id);
+    const found = task.workspace === "" ? undefined : await own.kind.inspect(task.workspace);
+    const commit = await headOf(own, project, task, found?.kind === "there" ? found.branch : undefined, merge);
+    if (commit === "")
+      throw new Fault("task.invalid", `${task.project}#${task.number} has no commit yet.`, {
+        hint: `See where it is: signalbox task explain ${task.id}`,
+      });
+    const how = await bringBranch(core, project, branch, commit, {
+      hint: `Fetch it under another name: signalbox task fetch ${task.id} --as NAME`,
+    });
+    return { branch, commit, repository: project.path, how };
+  };
 }
 
 const nothing: DiffPart = { files: [], text: "", isCut: false };

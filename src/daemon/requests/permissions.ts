@@ -25,7 +25,7 @@ export function projectPermissions(core: Core): Handler<Routes["projectPermissio
     return {
       allowed: areAllowed(ports.config(), project),
       needed: fullPermissionRuns(ports.harnesses, workflow, task).map((each) => ({ ...each, roles: [...each.roles] })),
-      workspaces: project.workspaces ?? "worktree",
+      workspaces: project.workspaces,
     };
   };
 }

@@ -53,7 +53,7 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
       harness: given.harness ?? "",
       reviewHarness: given.reviewHarness ?? "",
       branchPrefix: given.branchPrefix ?? "",
-      workspaces: given.workspaces ?? "worktree",
+      workspaces: given.workspaces ?? "clone",
       fullPermissions: given.fullPermissions ?? "ask",
       ...(await obeyedAt(core, repository.path)),
       createdAt: core.clock.now(),

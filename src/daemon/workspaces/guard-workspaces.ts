@@ -11,13 +11,7 @@ import { shellWord } from "../../shell-quote.ts";
 import { remoteName } from "../project.ts";
 import { collectOther, isOwnBranch, noteOwnBranch } from "./own-branches.ts";
 import { collectingFrom } from "./pool.ts";
-import {
-  type KindName,
-  kindNameOf,
-  movedRepository,
-  type ProjectWorkspaces,
-  type WorkspacesOf,
-} from "./project-workspaces.ts";
+import { type KindName, movedRepository, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
 
 /**
  * Refuses to run git if the repository's configuration, hooks or attributes have changed since a person last trusted them: an
@@ -99,7 +93,7 @@ export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: Works
       (await store.workspaces.list({ project: project.name })).find(({ path }) => path === folder);
     const kindAt = async (folder: string): Promise<KindName> => {
       const known = await recordAt(folder);
-      return known === undefined || known.kind === "folder" ? kindNameOf(project) : known.kind;
+      return known === undefined || known.kind === "folder" ? project.workspaces : known.kind;
     };
     // Collecting takes time, in which the folder could be released and bound to another task. Hence the mutex.
     const collect: ControlRepository["collect"] = (order) =>
@@ -173,7 +167,7 @@ function guardControl(control: ControlRepository, project: Project, check: Check
     async syncFrom(order) {
       if (order.from === project.path) mustBeThere(project);
       if (order.name === remoteName) mustBeReachable(project, order.from);
-      if (order.from === project.path && kindNameOf(project) === "worktree") await check();
+      if (order.from === project.path && project.workspaces === "worktree") await check();
       return control.syncFrom(order);
     },
     async pushBranch(order) {

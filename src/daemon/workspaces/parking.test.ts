@@ -24,7 +24,8 @@ async function stage({
   const clock = createScriptedClock(0);
   const store = createMemoryStore();
   const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
-  await store.addProject({ name: "coffee", path: "/coffee", defaultBranch: "trunk", poolSize: 1, ...settings });
+  const project = { name: "coffee", path: "/coffee", defaultBranch: "trunk", poolSize: 1, ...settings };
+  await store.addProject({ ...project, workspaces: "worktree" });
   await store.createTask("coffee", (number) => {
     const task = { ...blankIdentity, id: "t2", project: "coffee", number, status: "todo", runs: {} } as unknown as Task;
     return { task, document: { text: "", authors: {} }, events: [], effects: [], at: 0 };

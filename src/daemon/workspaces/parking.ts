@@ -2,7 +2,7 @@ import { isCheckout, type Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { noTask, type SavePorts, saveWorkspace } from "./pool.ts";
 import type { ProjectSettings } from "./project-settings.ts";
-import { kindNameOf, type WorkspacesOf } from "./project-workspaces.ts";
+import type { WorkspacesOf } from "./project-workspaces.ts";
 
 export interface Parking {
   /** A workspace was released. It is cleaned for the next task, unless a task gets it before. */
@@ -60,7 +60,7 @@ export async function parkWorkspace(
   const workspace = await find();
   const project = workspace && (await store.getProject(workspace.project));
   if (project === undefined || workspace === undefined) return false;
-  if (!isCheckout(workspace) && workspace.kind !== kindNameOf(project)) return false;
+  if (!isCheckout(workspace) && workspace.kind !== project.workspaces) return false;
   const workspaces = await workspacesOf(project);
   const found = await workspaces.kind.inspect(path);
   if (found.kind !== "there" || (found.parked && !found.dirty)) return false;

@@ -10,7 +10,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import { isOtherBranch } from "../task-work.ts";
 import type { Parking } from "./parking.ts";
-import { kindNameOf, type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "./project-workspaces.ts";
+import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "./project-workspaces.ts";
 import { filesOf } from "./task-files.ts";
 import { isUnreadable, setAside } from "./unsaved-workspaces.ts";
 import type { UpkeepLimits } from "./upkeep.ts";
@@ -32,7 +32,7 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
     const own = all.find((each) => each.task === task.id);
     if (own !== undefined) return own;
     // Free workspaces of another kind than the project's present one are about to be removed.
-    const kind = kindNameOf(project);
+    const kind = project.workspaces;
     const pool = all.filter((each) => each.task !== "" || each.kind === kind);
     const unbound = pool.filter((each) => each.task === "");
     // If the task's branch is still checked out in a workspace, git allows it in no other folder.
@@ -84,7 +84,7 @@ function newWorkspace(project: Project, folder: string, pool: readonly Workspace
     task: "",
     at,
     path: join(folder, String(number)),
-    kind: kindNameOf(project),
+    kind: project.workspaces,
   };
 }
 
@@ -227,7 +227,7 @@ export async function removeOtherKind(
 ): Promise<void> {
   await inTurn(`pool ${project.name}`, async () => {
     for (const workspace of await store.workspaces.list({ project: project.name })) {
-      const isOther = isPooled(workspace) && workspace.kind !== kindNameOf(project);
+      const isOther = isPooled(workspace) && workspace.kind !== project.workspaces;
       if (!isOther || workspace.task !== "") continue;
       const { id, path: folder } = workspace;
       try {

@@ -33,11 +33,6 @@ export interface ProjectWorkspaces {
 
 export type KindName = WorkspaceKind["kind"];
 
-/** The kind of a project's new workspaces. */
-export function kindNameOf({ workspaces = "worktree" }: Pick<Project, "workspaces">): KindName {
-  return workspaces;
-}
-
 export type WorkspacesOf = (project: Project) => Promise<ProjectWorkspaces>;
 
 /**
@@ -96,7 +91,7 @@ export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): Work
     git,
     repository: project.path,
     control: await controlAt(project),
-    kind: await kinds[kindNameOf(project)](project),
+    kind: await kinds[project.workspaces](project),
     folder: join(places.workspaces, project.name),
     kindOf: (name) => kinds[name](project),
   });

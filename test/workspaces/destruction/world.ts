@@ -45,7 +45,14 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
   const { workflow } = loadWorkflow(flow, "flow.yml");
   if (workflow === undefined) throw new Error("The workflow of the test must load.");
   const store = createMemoryStore();
-  const settings = { workflow: "", harness: "", reviewHarness: "", branchPrefix: "", createdAt: 0 };
+  const settings = {
+    workflow: "",
+    harness: "",
+    reviewHarness: "",
+    branchPrefix: "",
+    workspaces: kind.kind,
+    createdAt: 0,
+  };
   await store.addProject({ name: "coffee", path: user.folder, defaultBranch: "main", poolSize, ...settings });
   const workflowOf = async () => workflow;
   const factsOf = createFacts(store, async () => false);

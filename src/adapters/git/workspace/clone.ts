@@ -1,7 +1,6 @@
 import { mkdir, opendir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { writeWhole } from "../../../durable-file.ts";
-import type { Person } from "../../../ports/git.ts";
 import { entryAt, isFolder, namesIn } from "../file-entries.ts";
 import { type Head, readRef, readSmall } from "../git-folder.ts";
 import { branchRef, isObjectId } from "../names.ts";
@@ -10,6 +9,7 @@ import { copyIndex, type Files } from "./changes.ts";
 import { addExclude, excludeBlock, excludeFile, headText } from "./git-files.ts";
 import { branchUse, checkThere } from "./inspect.ts";
 import { type Found, foreign, type Mechanics, type Seating } from "./mechanics.ts";
+import { noSettings, type UserSettings } from "./user-settings.ts";
 import type { Workshop, WorkspaceOptions, WorkspaceRecord } from "./workshop.ts";
 
 const maxRefs = 20_000;
@@ -50,6 +50,7 @@ function add(tips: Set<string>, id: string | undefined): void {
  */
 export function cloneMechanics(shop: Workshop): Mechanics {
   const { git, options, records } = shop;
+  const { settings = async () => noSettings } = options;
   const inControl = { folder: options.control, gitDir: options.control, configuration: "ours" } as const;
   let opening: Promise<PlainRepository> | undefined;
   const plain = () => {
@@ -63,8 +64,9 @@ export function cloneMechanics(shop: Workshop): Mechanics {
     kind: "clone",
     find: async (folder, record) => findClone(await plain(), folder, record),
     async filesOf(folder) {
-      const settings = options.ignoreFile === undefined ? [] : [`core.excludesFile=${options.ignoreFile}`];
-      return cloneFiles(folder, (await plain()).folder, settings);
+      const { ignoreFile } = await settings();
+      const ignored = ignoreFile === undefined ? [] : [`core.excludesFile=${ignoreFile}`];
+      return cloneFiles(folder, (await plain()).folder, ignored);
     },
     async useOf(branch, folder) {
       const others = (await records.all()).filter((each) => each.branch === branch && each.folder !== folder);
@@ -105,7 +107,12 @@ export function cloneMechanics(shop: Workshop): Mechanics {
         known: record?.entry === undefined ? {} : { entry: record.entry },
       };
     },
-    seat: async (order) => seatClone(await plain(), order),
+    async seat(order) {
+      const carried = await settings();
+      const own = await plain();
+      await writeExcludes(own, carried);
+      await seatClone(own, order, carried);
+    },
     async refsOf(folder, { gitFolder }, refs) {
       for (const path of refs.flatMap((ref) => [ref, join("logs", ref)]))
         if (await hasLink(gitFolder, path)) throw foreign(folder, leadsElsewhere);
@@ -198,13 +205,11 @@ interface PlainRepository {
   readonly config: string;
   /** The content of `objects/info/alternates` in it and in clones. */
   readonly alternates: string;
-  /** The author of commits in clones. */
-  readonly person: Person | undefined;
 }
 
 async function openPlain(
   run: RunGit,
-  { state, control, person }: Pick<WorkspaceOptions, "state" | "control" | "person">,
+  { state, control }: Pick<WorkspaceOptions, "state" | "control">,
 ): Promise<PlainRepository> {
   const folder = join(state, "plain.git");
   await mkdir(state, { recursive: true, mode: 0o700 });
@@ -216,7 +221,7 @@ async function openPlain(
     await writeWhole(file, alternates, { fsync: false });
   }
   await addExclude(folder);
-  return { folder, config: await readFile(join(folder, "config"), "utf8"), alternates, person };
+  return { folder, config: await readFile(join(folder, "config"), "utf8"), alternates };
 }
 
 /** Creates it under another name and renames it, so that a folder with the final name is complete. */
@@ -238,9 +243,18 @@ export function quoted(path: string): string {
   return `"${path.replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 }
 
+/** Our own git must ignore what the user excludes, such as a copied `.env`, or it would commit that with an agent's work. */
+async function writeExcludes({ folder }: PlainRepository, { excluded }: UserSettings): Promise<void> {
+  const file = excludeFile(folder);
+  const text = excludeBlock + excluded;
+  if ((await readSmall(file, maxExcludeSize)) !== text) await writeWhole(file, Buffer.from(text, "latin1"));
+}
+
+const maxExcludeSize = 2 * 1024 * 1024;
+
 /** Gives a clone a new git folder with one branch. The old git folder goes to the trash. */
-async function seatClone(plain: PlainRepository, seating: Seating): Promise<void> {
-  const { folder, index, heap, showsAll } = seating;
+async function seatClone(plain: PlainRepository, seating: Seating, { config, excluded }: UserSettings): Promise<void> {
+  const { folder, index, heap, baseBranch, showsAll } = seating;
   // Inside the folder, so that it is on the same disk. Git ignores a folder of this name.
   const draft = join(folder, ".git.new");
   const dotGit = join(folder, ".git");
@@ -250,9 +264,10 @@ async function seatClone(plain: PlainRepository, seating: Seating): Promise<void
   const ids = Object.entries(refsOf(seating)).sort(([a], [b]) => (a < b ? -1 : 1));
   const lines = ids.map(([ref, id]) => `${id} ${ref}\n`);
   await Promise.all([
-    writeFile(join(draft, "config"), plain.config + origin + identity(plain.person)),
+    writeFile(join(draft, "config"), plain.config + origin + configText(config)),
     writeFile(join(draft, "objects/info/alternates"), plain.alternates),
-    writeFile(excludeFile(draft), excludeBlock),
+    writeFile(excludeFile(draft), excludeBlock + excluded, "latin1"),
+    baseBranch === undefined ? undefined : writeRemoteHead(draft, baseBranch),
     writeFile(join(draft, "packed-refs"), `# pack-refs with: peeled fully-peeled sorted \n${lines.join("")}`),
     writeFile(join(draft, "HEAD"), headText(seating)),
     copyIndex(index, join(draft, "index")),
@@ -280,8 +295,21 @@ const origin = `[remote "origin"]
 /** These come before the attributes of the work, which could hide a change from `git diff`. */
 const plainAttributes = "* !diff !merge\n";
 
-function identity(person: Person | undefined): string {
-  if (person === undefined) return "";
-  const value = (text: string) => `"${text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/["\\]/g, "\\$&")}"`;
-  return `[user]\n\tname = ${value(person.name)}\n\temail = ${value(person.email)}\n`;
+/** Agents compare their work with `origin/HEAD`, as in any clone. */
+async function writeRemoteHead(gitFolder: string, branch: string): Promise<void> {
+  const folder = join(gitFolder, "refs", "remotes", "origin");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "HEAD"), `ref: refs/remotes/origin/${branch}\n`);
+}
+
+/** Settings as lines of git's configuration file. */
+function configText(config: UserSettings["config"]): string {
+  const quote = (text: string) => `"${text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/["\\]/g, "\\$&")}"`;
+  return config
+    .map(([key, value]) => {
+      const [first, last] = [key.indexOf("."), key.lastIndexOf(".")];
+      const part = first === last ? "" : ` ${quote(key.slice(first + 1, last))}`;
+      return `[${key.slice(0, first)}${part}]\n\t${key.slice(last + 1)} = ${quote(value)}\n`;
+    })
+    .join("");
 }

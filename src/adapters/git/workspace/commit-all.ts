@@ -58,7 +58,7 @@ async function commitDraft(
   { folder, folders }: WorkingCopy,
   { gitDir, branch, head, task, message, author, date }: Drafting,
 ): Promise<string | undefined> {
-  const plain = createControlGit(shop.git, shop.options.control, shop.options.ignoreFile);
+  const plain = createControlGit(shop.git, shop.options.control, (await shop.options.settings?.())?.ignoreFile);
   const control = writingTo(plain, join(folders.commonFolder, "objects"));
   const { draft, settings, entries } = await draftOf(control, { folder, folders, gitDir, head });
   const staged = await stagedTree(control, draft, entries);
@@ -159,7 +159,7 @@ export async function diffUncommitted(
   try {
     const objects = join(gitDir, "objects");
     await mkdir(objects);
-    const plain = createControlGit(shop.git, shop.options.control, shop.options.ignoreFile);
+    const plain = createControlGit(shop.git, shop.options.control, (await shop.options.settings?.())?.ignoreFile);
     const control = writingTo(plain, objects, join(folders.commonFolder, "objects"));
     const { draft, settings, entries } = await draftOf(control, { folder, folders, gitDir, head: commit });
     await takeFiles(control, draft, settings, entries, undefined);

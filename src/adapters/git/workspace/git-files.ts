@@ -106,7 +106,7 @@ async function makeInfoFolder(folder: string): Promise<void> {
 }
 
 /** Also removes blocks that were copied or truncated: a block ends at the first line that is not ours. */
-function withoutBlocks(text: string): string {
+export function withoutBlocks(text: string): string {
   const kept: string[] = [];
   let isInside = false;
   for (const line of text.split(/(?<=\n)/)) {

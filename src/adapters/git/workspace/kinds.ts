@@ -21,6 +21,7 @@ import {
   writeTaskFile,
 } from "./task-file.ts";
 import { deleteTrash, diskUse } from "./trash.ts";
+import { createUserSettings } from "./user-settings.ts";
 import { createWorkshop, type Workshop, type WorkspaceOptions, wholePath } from "./workshop.ts";
 import { worktreeMechanics } from "./worktree.ts";
 
@@ -102,26 +103,26 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
 
 interface KindsOptions {
   readonly run: RunGit;
+  /** The daemon's environment, in which git finds the user's ignore file. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** The folders of all projects' workspaces, and of their trash. */
   readonly places: { readonly workspaces: string; readonly trash: string };
   identityOf(repository: string): Promise<Person>;
 }
 
 /** Opens the workspaces of a project, of either kind. */
-export function createKinds({ run, places, identityOf }: KindsOptions) {
-  return async (
+export function createKinds({ run, env, places, identityOf }: KindsOptions) {
+  return (
     { name, path: repository }: { readonly name: string; readonly path: string },
     { folder: control }: { readonly folder: string },
     kind: WorkspaceKind["kind"],
-  ): Promise<WorkspaceKind> => {
+  ): WorkspaceKind => {
     const trash = join(places.trash, name);
     // A project's name cannot contain a plus.
     const state = join(places.workspaces, kind === "clone" ? `.${name}+clones` : `.${name}`);
     const options = { run, repository, control, state, trash };
     if (kind === "worktree") return createWorktrees(options);
-    // Without an identity an agent cannot commit there, as in the user's own repository.
-    const person = await identityOf(repository).catch(() => undefined);
-    return createClones(person === undefined ? options : { ...options, person });
+    return createClones({ ...options, settings: createUserSettings({ run, env, identityOf }, repository) });
   };
 }
 

@@ -6,12 +6,12 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { writeWhole } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
 import { createTurns, type Turns } from "../../../keyed.ts";
-import type { Person } from "../../../ports/git.ts";
 import { sha256 } from "../../../sha256.ts";
 import type { LeftLock } from "../faults.ts";
 import { findUserRepository, livingGit, readSmall, type UserRepository } from "../git-folder.ts";
 import type { RunGit } from "../runner.ts";
 import { type Heap, openHeap } from "./trash.ts";
+import type { UserSettings } from "./user-settings.ts";
 
 /** A git process that takes longer than this no longer counts against the limit: it may hang in its workspace. */
 const maxTurn = 1_000;
@@ -161,10 +161,8 @@ export interface WorkspaceOptions {
   readonly state: string;
   /** On the same disk as the workspaces. */
   readonly trash: string;
-  /** The user's global ignore file, for workspaces without the user's configuration. */
-  readonly ignoreFile?: string;
-  /** The author of commits in workspaces without the user's configuration. */
-  readonly person?: Person;
+  /** What workspaces without the user's configuration take over from it; nothing if missing. */
+  readonly settings?: () => Promise<UserSettings>;
   readonly now?: () => number;
 }
 
