@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Call, errorBodyOf } from "../api/client.ts";
-import type { routes } from "../api/routes.ts";
+import { routes } from "../api/routes.ts";
 import type { DiffPart, GivenBackView, MergeView, SaidView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
 import { loadWorkflow } from "../engine/language/load.ts";
@@ -9,17 +9,18 @@ import { Fault } from "../fault.ts";
 import { createCall } from "./connect.ts";
 import type { Context } from "./context.ts";
 import { exitCodeOfError, exitCodes, tellChange, writeFailure } from "./fast/tell.ts";
-import { shownTask } from "./find.ts";
+import { type NamedTask, shownTask } from "./find.ts";
 import { count, listed, writeJson } from "./text.ts";
 
 /** Prints how a merge ended, and what happens next. */
 export function tellMerge(context: Context, answer: MergeView): void {
   const { state, target, task, dryRun } = answer;
   const name = shownTask(task);
-  if (dryRun) tellRehearsal(context, answer);
+  if (dryRun && state === "undone") tellUndoRehearsal(context, answer);
+  else if (dryRun) tellRehearsal(context, answer);
   else if (state === "merged") tellMerged(context, answer);
   else if (state === "undone") {
-    context.print(`Undid the merges of ${name} into ${target}`);
+    context.print(`Undid the ${answer.reason === "" ? "merge" : "merges"} of ${name} into ${target}`);
     if (answer.reason !== "") context.print(answer.reason);
     if (task.phase === "over")
       context.say(`To bring its work back in a new task: signalbox task create --from ${task.id}`);
@@ -57,6 +58,53 @@ function tellUnmerged({ say, talkPaint }: Context, { state, reason, task, givenB
   }
 }
 
+/** Prints how an attempt to stop a merge ended. */
+export function tellStopped({ print, say, talkPaint }: Context, answer: MergeView): void {
+  const { state, target, task, reason } = answer;
+  if (state !== "merged") {
+    print(`Stopped the merge of ${shownTask(task)}; nothing was merged into ${target}`);
+    say(`${reason} The task is in ${task.status}.`);
+    return;
+  }
+  say(`${talkPaint.red("Too late.")} ${shownTask(task)} was merged into ${target} before the merge could be stopped.`);
+  say(`To undo it: signalbox task merge ${task.id} --undo`);
+}
+
+/**
+ * Waits for a request that may merge. If it takes long, says on a terminal what it waits for. The daemon goes on with the
+ * merge after Ctrl-C, so that says how to stop it. `goesOn`: what goes on, in a sentence.
+ */
+export async function whileMerging<T>(
+  { say }: Context,
+  call: Call,
+  about: NamedTask,
+  { reference, goesOn }: { readonly reference: string; readonly goesOn: string },
+  asking: Promise<T>,
+): Promise<T> {
+  const leave = () => {
+    say(`\n${goesOn} To stop the merge: signalbox task merge ${reference} --cancel`);
+    process.exit(interruptedCode);
+  };
+  const tellStage = async () => {
+    const { where } = await call(routes.explainTask, about);
+    say(`${where}\nCtrl-C stops only the waiting.`);
+  };
+  const isAtTerminal = process.stderr.isTTY === true;
+  const timer = isAtTerminal ? setTimeout(() => void tellStage().catch(() => {}), noticeTimeout) : undefined;
+  process.once("SIGINT", leave);
+  try {
+    return await asking;
+  } finally {
+    clearTimeout(timer);
+    process.removeListener("SIGINT", leave);
+  }
+}
+
+/** What shells report for a program that Ctrl-C has ended. */
+const interruptedCode = 130;
+/** Merges that are over sooner, in milliseconds, need no notice. */
+const noticeTimeout = 1_500;
+
 /** Which agent has to resolve a conflict. */
 export function whoResolves({ run, how }: GivenBackView): string {
   if (how === "start") return `${run} is started to resolve it.`;
@@ -74,14 +122,27 @@ function tellRehearsal({ print, say, talkPaint }: Context, answer: MergeView): v
     print(
       `${name} would merge ${count(commits, "commit")} into ${target}, and change ${count(changed.length, "file")}:`,
     );
-    for (const path of changed.slice(0, maxShown)) print(`  ${path}`);
-    if (changed.length > maxShown) print(`  … and ${changed.length - maxShown} more`);
+    printFiles(print, changed);
   }
   if (state === "waits") say(`${talkPaint.yellow("It would wait.")} ${reason}`);
   if (answer.untested) say(`The result of the merge would not be tested. ${testThem}`);
 }
 
+function tellUndoRehearsal({ print, say }: Context, { target, reason, changed, task }: MergeView): void {
+  const merges = reason === "" ? "merge" : "merges";
+  const brings = changed.length === 0 ? "Nothing would change" : `This would change ${count(changed.length, "file")}`;
+  print(`Would undo the ${merges} of ${shownTask(task)} into ${target}. ${brings}${changed.length === 0 ? "." : ":"}`);
+  printFiles(print, changed);
+  if (reason !== "") print(reason);
+  say(`Nothing has changed. To do it: signalbox task merge ${task.id} --undo`);
+}
+
 const maxShown = 30;
+
+function printFiles(print: Context["print"], paths: readonly string[]): void {
+  for (const path of paths.slice(0, maxShown)) print(`  ${path}`);
+  if (paths.length > maxShown) print(`  … and ${paths.length - maxShown} more`);
+}
 
 function short(commit: string): string {
   return commit.slice(0, 10);

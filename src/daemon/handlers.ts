@@ -24,7 +24,7 @@ import { diffTask, fetchTask } from "./requests/diff-task.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
-import { mergeTask, openPullRequest, syncTask, undoTaskMerge } from "./requests/merge-task.ts";
+import { cancelMerge, mergeTask, openPullRequest, syncTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import { projectChanges, projectPermissions, trustConfig, trustProject } from "./requests/permissions.ts";
 import {
@@ -84,6 +84,7 @@ const brakes: ReadonlySet<keyof Routes> = new Set([
   "pause",
   "stopCrew",
   "cancelTask",
+  "cancelMerge",
   "killRun",
   "endRun",
   "backup",
@@ -164,6 +165,7 @@ const handlers = {
   retryTask,
   mergeTask,
   undoMerge: undoTaskMerge,
+  cancelMerge,
   syncTask,
   openPullRequest,
   answerTask,

@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly hasFailed: boolean;
   /** Its work is in the merge queue. */
   readonly isMerging: boolean;
+  /** A person asked for that merge, and can stop it. */
+  readonly canStopMerge?: boolean;
   /** It has commits or files that can be shown, wherever its branch is. */
   readonly hasWork: boolean;
   /** Its project has a remote that branches can be pushed to. */
@@ -63,12 +65,16 @@ export function over({ task, state }: Seen): Allowance {
   return no(`The task is in "${state.name}", which is the end.`, fix);
 }
 
-export function explain({ id }: Task): string {
-  return `See what the task waits for: signalbox task explain ${id}`;
+/** A task that has ended waits for nothing. */
+export function explain({ task, state }: Pick<Seen, "task" | "state">): string {
+  if (state.terminal && task.phase === "over") return `See what happened: signalbox task history ${task.id}`;
+  return `See what the task waits for: signalbox task explain ${task.id}`;
 }
 
-export function seeAgents({ task, around }: Seen): string {
-  return around.hasWorked ? `See what the agents have printed: signalbox task logs ${task.id}` : explain(task);
+export function seeAgents({ task, around, state }: Seen): string {
+  return around.hasWorked
+    ? `See what the agents have printed: signalbox task logs ${task.id}`
+    : explain({ task, state });
 }
 
 export function needsWorkspace(seen: Seen): Allowance {

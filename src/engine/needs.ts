@@ -288,7 +288,7 @@ function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
 export function leftReason(workflow: Workflow): string {
   const { starting } = endsThatStart(workflow);
   const when = starting.length === 0 ? "after certain ends" : `when another ends in ${starting.join(" or ")}`;
-  return `A slot is free, but this task does not start by itself: the next task is started only ${when}.`;
+  return `A slot is free, but this task does not start by itself: the next task is started only ${when}. Other ends free a slot, and start nothing.`;
 }
 
 /** The ends after which the next task starts by itself, and the others. */

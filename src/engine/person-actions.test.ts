@@ -57,6 +57,26 @@ test("Enter starts a task, attaches to its agent, or starts the agent again, whi
   expect(enter(personActions(workflow, dead, facts(), { ...nobody, hasWorked: true }))).toEqual(["respawn"]);
 });
 
+test("for a task that is over, no action advises what is refused there", () => {
+  const { task, facts } = reviewed();
+  const over = { ...task, status: "done", phase: "over" as const, workspace: "", runs: {} };
+  const actions = personActions(workflow, over, facts(), {
+    ...nobody,
+    hasRemote: false,
+    hasWorked: true,
+    hasWork: true,
+  });
+  const refused = actions.filter(({ allowed }) => !allowed);
+  for (const verb of ["merge", "create-pr", "sync", "cancel"])
+    expect(of(actions, verb).why).toBe(
+      'The task is in "done", which is the end. Continue its branch in a new task: signalbox task create --from t1',
+    );
+  expect(of(actions, "shell").why).toBe(
+    "The task has no workspace any more. See what happened: signalbox task history t1",
+  );
+  expect(refused.filter(({ why }) => /task (merge|explain|spawn|approve)/.test(why))).toEqual([]);
+});
+
 test("an action that is not allowed says why, and what to do", () => {
   const { task, facts } = atWork();
   const actions = personActions(workflow, task, facts(), nobody);

@@ -65,7 +65,16 @@ export function personActions(
     withOwnKeys([
       ...[spawn(seen), attach(seen), respawn(seen), reply(seen), answer(seen), approve(seen)],
       ...requestChanges(seen),
-      ...[merge(seen), createPr(seen), send(seen), goOn(seen), retry(seen), sync(seen), cancel(seen)],
+      ...[
+        merge(seen),
+        ...stopMerge(seen),
+        createPr(seen),
+        send(seen),
+        goOn(seen),
+        retry(seen),
+        sync(seen),
+        cancel(seen),
+      ],
       ...moves(seen),
       ...looks(seen),
       ...folders(seen),
@@ -160,7 +169,7 @@ function requestChanges(seen: Seen): readonly PersonAction[] {
   if (state.terminal || back.length === 0) {
     const allowance = state.terminal
       ? over(seen)
-      : no(`From "${state.name}" a person cannot send the task back to an agent.`, explain(task));
+      : no(`From "${state.name}" a person cannot send the task back to an agent.`, explain(seen));
     return [action(seen, "request-changes", label, "r", allowance, said)];
   }
   return back.map((to) => {
@@ -176,21 +185,29 @@ function merge(seen: Seen): PersonAction {
   const to = endState(workflow, task.status, "done");
   const through = mergingState(workflow, task.status);
   const allowance = around.isMerging
-    ? no("The task's work is already in the merge queue.", explain(task))
+    ? no("The task's work is already in the merge queue.", explain(seen))
     : through !== undefined
       ? judge(seen, { kind: "move", to: through, actor: human })
       : to === undefined
-        ? no(`The workflow "${workflow.name}" has no terminal state with the outcome done.`, explain(task))
+        ? no(`The workflow "${workflow.name}" has no terminal state with the outcome done.`, explain(seen))
         : judge(merged(seen), { kind: "move", to, actor: human });
   return action(seen, "merge", "Merge the task's work", "m", allowance);
+}
+
+/** Only for a merge that a person asked for. */
+function stopMerge(seen: Seen): readonly PersonAction[] {
+  const { around, task } = seen;
+  if (!around.isMerging || around.canStopMerge !== true) return [];
+  return [action(seen, "merge-cancel", "Stop the merge", "M", free, `merge ${task.id} --cancel`)];
 }
 
 function createPr(seen: Seen): PersonAction {
   const { task } = seen;
   const label = task.prUrl === "" ? "Open a pull request" : "Update the pull request";
-  const allowance = seen.around.hasRemote
-    ? needsWorkspace(seen)
-    : no("The project has no remote.", `Merge it here: signalbox task merge ${task.id}`);
+  const allowance =
+    seen.around.hasRemote || seen.state.terminal
+      ? needsWorkspace(seen)
+      : no("The project has no remote.", `Merge it here: signalbox task merge ${task.id}`);
   return action(seen, "create-pr", label, "p", allowance);
 }
 
@@ -209,8 +226,8 @@ function goOn(seen: Seen): PersonAction {
 }
 
 function retry(seen: Seen): PersonAction {
-  const { around, task } = seen;
-  const allowance = around.hasFailed ? free : no("None of the task's effects has failed.", explain(task));
+  const { around } = seen;
+  const allowance = around.hasFailed ? free : no("None of the task's effects has failed.", explain(seen));
   return action(seen, "retry", "Retry the failed effect", "t", allowance);
 }
 
@@ -219,7 +236,7 @@ function cancel(seen: Seen): PersonAction {
   const to = endState(workflow, task.status, "cancelled");
   const allowance =
     to === undefined
-      ? no(`The workflow "${workflow.name}" has no terminal state with the outcome cancelled.`, explain(task))
+      ? no(`The workflow "${workflow.name}" has no terminal state with the outcome cancelled.`, explain(seen))
       : judge(seen, { kind: "move", to, actor: human });
   return action(seen, "cancel", "Cancel the task", "x", allowance);
 }
@@ -237,9 +254,9 @@ function moves(seen: Seen): readonly PersonAction[] {
 }
 
 function looks(seen: Seen): readonly PersonAction[] {
-  const { task, around } = seen;
-  const worked = around.hasWorked ? free : no("No agent has worked on the task yet.", explain(task));
-  const changed = around.hasWork ? free : no("The task has no work to show yet.", explain(task));
+  const { around } = seen;
+  const worked = around.hasWorked ? free : no("No agent has worked on the task yet.", explain(seen));
+  const changed = around.hasWork ? free : no("The task has no work to show yet.", explain(seen));
   return [
     action(seen, "diff", "Show what the task changes", "d", changed),
     action(seen, "fetch", "Bring the task's branch into your repository", "f", changed),
@@ -254,7 +271,7 @@ function folders(seen: Seen): readonly PersonAction[] {
   const { task } = seen;
   const allowance =
     task.workspace === ""
-      ? no(`The task has no workspace${seen.state.terminal ? " any more" : ""}.`, explain(task))
+      ? no(`The task has no workspace${seen.state.terminal ? " any more" : ""}.`, explain(seen))
       : free;
   return [
     action(seen, "open", "Open the workspace in your editor", "o", allowance),
@@ -267,7 +284,7 @@ function folders(seen: Seen): readonly PersonAction[] {
 function ends(seen: Seen): readonly PersonAction[] {
   const { task, around, state } = seen;
   const running = state.terminal
-    ? no("The last effects of the task are still being carried out.", explain(task))
+    ? no("The last effects of the task are still being carried out.", explain(seen))
     : no("The task is not over.", `Cancel it first: signalbox task cancel ${task.id}`);
   const isOver = state.terminal && task.phase === "over" ? free : running;
   // An ended task whose last effects have failed can be deleted too.

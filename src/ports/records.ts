@@ -79,6 +79,8 @@ export interface Merge extends Kept {
   readonly givenBack?: GivenBack;
   /** lined-up: it is in the queue. waits: something of the user's is in the way. merged: the branch contains it. */
   readonly state: "lined-up" | "waits" | "merged" | "conflict" | "tests" | "refused" | "undone";
+  /** A person stopped the merge before it was published. */
+  readonly stopped?: boolean;
   /** A sentence for people. */
   readonly reason: string;
   /** The files that conflict or are in the way. */

@@ -537,7 +537,7 @@ transitions:
     expect(blocked).toEqual([
       {
         reason: "All workspaces of tiny are taken (1).",
-        fix: expect.stringContaining("signalbox project update tiny --pool-size 5"),
+        fix: expect.stringContaining("signalbox project update tiny --pool-size 2"),
       },
     ]);
     expect(next).toEqual([{ what: "Start when a slot is free", at: null }]);
@@ -649,6 +649,7 @@ describe("merging", () => {
     const { json } = await post(`/v1/tasks/${task.id}/merge`);
     expect(json).toMatchObject({ state: "merged", target: "main", dryRun: false, task: { status: "served" } });
     expect(git("rev-parse", "main").trim()).toBe(json.after);
+    expect((await post(`/v1/tasks/${task.id}/merge/cancel`)).json.error.code).toBe("merge.nothing");
     expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json).toMatchObject({ state: "undone" });
     expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json.error.code).toBe("merge.nothing");
   });

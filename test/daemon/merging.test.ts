@@ -7,7 +7,7 @@ import type { Asked } from "../../src/daemon/handlers.ts";
 import { createPredictions } from "../../src/daemon/merging/conflicts.ts";
 import { lineOf } from "../../src/daemon/merging/merging.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
-import { mergeTask, syncTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { cancelMerge, mergeTask, syncTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
 import { approveTask } from "../../src/daemon/requests/person.ts";
 import { Fault } from "../../src/fault.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";
@@ -27,6 +27,7 @@ async function startStage(options: GitStageOptions = {}) {
       mergeTask(core)(asked(task, body)),
     approve: (task: string, commit?: string) => approveTask(core)(asked(task, commit === undefined ? {} : { commit })),
     undo: (task: string) => undoTaskMerge(core)(asked(task, {})),
+    stop: (task: string) => cancelMerge(core)(asked(task, {})),
     sync: (task: string) => syncTask(core)(asked(task, {})),
     explain: (task: string) => explainTask(core)(asked(task, undefined)),
     types: async (task: string) =>
@@ -216,6 +217,75 @@ test("while a task is tested, explain shows who asked for the merge, since when 
   const told = `A person asked at .* UTC to merge ${short} into "main": its result is being tested.`;
   expect(seen).toMatchObject([{ where: expect.stringMatching(told), blocked: [] }]);
 });
+
+test("a person stops a merge while it is tested: nothing is merged, nobody is called for it, and it can be requested again", async () => {
+  let stopping: Promise<unknown> | undefined;
+  const { merge, stop, tip, types, task, explain, store, core, show } = await startMeddledStage((stage) => {
+    stopping = stage.stop("b1111");
+  });
+  const before = tip();
+  const reason = "A person stopped the merge, so the task's work is not merged.";
+  expect(await merge("b1111")).toMatchObject({ state: "refused", reason, task: { status: "busy" } });
+  expect(await stopping).toMatchObject({ state: "refused", reason });
+  expect([tip(), (await task("b1111")).status, await types("b1111")]).toEqual([
+    ...[before, "busy"],
+    ["merge.asked", "merge.failed"],
+  ]);
+  const stored = await store.getTask("b1111");
+  expect(stored && (await core.needs.of(stored)).map((need) => need.reason)).toEqual(["approval"]);
+  expect((await explain("b1111")).blocked.map((each) => each.reason).join()).not.toContain("Not merged at");
+  await expect(stop("b1111")).rejects.toMatchObject({ message: "No merge of coffee#1 is in progress." });
+  expect(await merge("b1111")).toMatchObject({ state: "merged", task: { status: "done" } });
+  expect(show("cup.md")).toBe("full");
+  await expect(stop("b1111")).rejects.toMatchObject({ hint: expect.stringContaining("task merge b1111 --undo") });
+});
+
+test("stopping a merge ends its tests at once, also those of a batch, and the rest of the batch is tested again", async () => {
+  const values = { testMerges: true, testCommand: ["sh", "-c", "test -e go || exec sleep 600"] };
+  const stage = await startStage({ ports: { commands: spawnCommands, config: () => ({ values, problems: [] }) } });
+  const { work, merge, stop, explain, git, repository } = stage;
+  await work("b1111", { "cup.md": "full\n" });
+  await work("b2222", { "pot.md": "full\n" });
+  await work("b3333", { "milk.md": "full\n" });
+  await work("b4444", { go: "\n" });
+  const isTested = (task: string) =>
+    expect
+      .poll(async () => (await explain(task)).where, { timeout: 20_000 })
+      .toMatch(new RegExp(`its result is being tested\\. To stop the merge: signalbox task merge ${task} --cancel$`));
+  const asked = [merge("b1111")];
+  await isTested("b1111");
+  // These two wait for the first one, and are then tested together.
+  asked.push(merge("b2222"), merge("b3333"));
+  await expect.poll(async () => (await explain("b3333")).where).toMatch(/queued after/);
+  expect(await stop("b1111")).toMatchObject({ state: "refused" });
+  await isTested("b3333");
+  expect(await stop("b3333")).toMatchObject({ state: "refused" });
+  await isTested("b2222");
+  expect(await stop("b2222")).toMatchObject({ state: "refused" });
+  expect((await Promise.all(asked)).map(({ state }) => state)).toEqual(["refused", "refused", "refused"]);
+  expect(await merge("b4444")).toMatchObject({ state: "merged" });
+  expect(git(repository, "ls-tree", "--name-only", "main").split("\n").sort()).toEqual(["go", "recipe.md"]);
+});
+
+test("a merge that is published before it can be stopped is reported as merged", async () => {
+  const stage = await startStage();
+  const { work, merge, stop, repository, git } = stage;
+  await work("b1111", { "recipe.md": "tea\n" });
+  await work("b2222", { "cup.md": "full\n" });
+  writeFileSync(join(repository, "recipe.md"), "mine\n");
+  // A merge that waits for a file of the user's can be stopped too.
+  expect(await merge("b1111")).toMatchObject({ state: "waits" });
+  expect(await stop("b1111")).toMatchObject({ state: "refused" });
+  git(repository, "checkout", "-q", "recipe.md");
+  const [merged, stopped] = await Promise.allSettled([merge("b2222"), moment().then(() => stop("b2222"))]);
+  // Whichever comes first, both answers agree with the branch.
+  const isMerged = git(repository, "ls-tree", "--name-only", "main").includes("cup.md");
+  expect(merged).toMatchObject({ value: { state: isMerged ? "merged" : "refused" } });
+  if (stopped.status === "fulfilled") expect(stopped.value.state).toBe(isMerged ? "merged" : "refused");
+  else expect([isMerged, stopped.reason.message]).toEqual([true, "No merge of coffee#2 is in progress."]);
+});
+
+const moment = () => new Promise((resolve) => setTimeout(resolve, 60));
 
 test("a merge that waits for a file of the user's merges the requested commit, also after a restart", async () => {
   const stage = await startStage();

@@ -27,7 +27,8 @@ export function atTerminal(argv: readonly string[], { base, env, folder, columns
     }
   });
   const words = argv.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  const line = `${words}; echo "it ended with $?"; stty -a | tr ' ' '\\n' | grep -x -e '-\\?echo;\\?' -e '-\\?icanon;\\?'; exec sleep 600`;
+  // Ctrl-C is for the command, and not for this shell.
+  const line = `trap : INT; ${words}; echo "it ended with $?"; stty -a | tr ' ' '\\n' | grep -x -e '-\\?echo;\\?' -e '-\\?icanon;\\?'; exec sleep 600`;
   const size = ["-x", String(columns), "-y", String(rows)];
   tmux("set-option", "-g", "status", "off", ";", "new-session", "-d", ...size, "-c", folder, "sh", "-c", line);
   const screen = () => tmux("capture-pane", "-p").trimEnd();

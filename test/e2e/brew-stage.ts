@@ -2,7 +2,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { cliFile } from "../programs.ts";
 import { removeFolder } from "../remove-folder.ts";
 
@@ -29,6 +29,8 @@ transitions:
 `;
 
 export function git(folder: string, ...args: readonly string[]): string {
+  // An empty folder would be the current one, which is the repository of these tests.
+  if (folder === "") throw new Error("git needs a folder");
   const me = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
   return execFileSync("git", ["-C", folder, ...me, ...args], {
     encoding: "utf8",
@@ -62,6 +64,26 @@ export async function startBrew(repositories: readonly string[], projects: reado
   for (const name of repositories) makeRepository(join(base, name));
   for (const name of projects) await signalbox(["init", "--json"], join(base, name));
   return { base, home, env, signalbox, in: (name: string) => join(base, name) };
+}
+
+type Signalbox = (...args: readonly string[]) => Promise<Ran>;
+
+/** Creates a task with this branch, and commits a file with its name in the task's workspace. */
+export async function workOn(signalbox: Signalbox, branch: string): Promise<string> {
+  await signalbox("task", "create", branch, `A ${branch}`);
+  await signalbox("task", "continue", branch);
+  const workspace = await vi.waitFor(
+    async () => {
+      const { code, stdout } = await signalbox("task", "path", branch);
+      if (code !== 0) throw new Error(`${branch} has no workspace yet`);
+      return stdout.trimEnd();
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+  writeFileSync(join(workspace, `${branch}.md`), "full\n");
+  git(workspace, "add", "-A");
+  git(workspace, "commit", "-qm", `Add a ${branch}`);
+  return workspace;
 }
 
 export function makeRepository(folder: string): void {

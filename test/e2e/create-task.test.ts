@@ -160,3 +160,26 @@ function gitsIn(base: string): readonly string[] {
     }
   });
 }
+
+test("of two words without quotes, a person is asked whether they are a branch and a summary", async () => {
+  const { base, env, signalbox, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  const sitting = { base, env, folder: coffee };
+  const forgot = atTerminal([process.execPath, cliFile, "task", "create", "Grind", "finer"], sitting);
+  await forgot.shows(
+    /"Grind" is understood as the task's branch, and "finer" as its\s+summary\. Is that right\? \[y\/N\]/,
+  );
+  forgot.press("Enter");
+  await forgot.shows(/No task was created[\s\S]*signalbox task create 'Grind finer'\nit ended with 1/);
+  expect(JSON.parse((await signalbox(["task", "list", "--json"], coffee)).stdout).tasks).toEqual([]);
+  const meant = atTerminal([process.execPath, cliFile, "task", "create", "Grind", "finer"], sitting);
+  await meant.shows(/Is that right\?/);
+  meant.say("y");
+  await meant.shows(/coffee#1 {2}Grind {2}todo/);
+  // A script is not asked; a summary of several words needs no question.
+  const script = await signalbox(["task", "create", "pot", "hotter"], coffee);
+  expect(script.code).toBe(0);
+  expect(script.stderr).toContain('"pot" is understood as the task\'s branch, and "hotter" as its summary.');
+  const plain = await signalbox(["task", "create", "cup", "Warm the cup"], coffee);
+  expect(plain.stderr).not.toContain("is understood as");
+});

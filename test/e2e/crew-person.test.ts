@@ -103,10 +103,14 @@ test("a person creates agents, sees why one is stuck and the output of all its s
   const printed = text(merging.stdout);
   // Its tests end only after the command waits for them.
   merging.stderr.once("data", () => writeFileSync(join(worktree, "go"), ""));
-  expect(JSON.parse(await printed)).toMatchObject({
-    merged: true,
-    reason: "",
-    task: { outcome: "done", ticket: "h-1" },
-  });
+  const done = JSON.parse(await printed);
+  expect(done).toMatchObject({ merged: true, reason: "", task: { outcome: "done", ticket: "h-1" } });
   expect(git(repository, "show", "main:held.txt")).toBe("one");
+  // Undoing the merge says that the ticket stays closed.
+  const stays = "Its ticket h-1 stays closed. To work on it again: signalbox ticket reopen h-1";
+  for (const flags of [["--dry-run"], []]) {
+    const undone = await signalbox(["task", "merge", done.task.id, "--undo", ...flags]);
+    expect(undone).toMatchObject({ code: 0, stderr: expect.stringContaining(stays) });
+  }
+  expect(readFileSync(join(folder, "h-1.md"), "utf8")).toContain("status: closed");
 });

@@ -123,3 +123,19 @@ test("doctor, init and the guide report that git has no author, and their sugges
   expect(run(`set -e\n${advised}`)).toMatchObject({ status: 0 });
   expect(own("doctor").stdout).not.toContain("name and email");
 });
+
+test("a file is not offered to become a repository", async () => {
+  const { signalbox, base, in: at } = await startBrew(["coffee"], []);
+  const file = join(base, "env.sh");
+  writeFileSync(file, "");
+  for (const args of [
+    ["init", file],
+    ["project", "add", file],
+  ]) {
+    const { code, stderr } = await signalbox(args);
+    expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining("is a file")]);
+    expect(stderr).not.toContain("git -C");
+  }
+  // A file in a repository stands for the repository.
+  expect((await signalbox(["init", join(at("coffee"), "recipe.md"), "--json"])).code).toBe(0);
+});

@@ -85,8 +85,9 @@ transitions:
   const start = `signalbox task spawn ${id}`;
   const waits = (await signalbox(["task", "explain", "2"], coffee)).stdout;
   expect(waits.replace(/\s+/g, " ")).toContain(
-    `This task starts by itself when that task ends in done. After dropped, start it: ${start} `,
+    `This task starts by itself when a task that has one ends in done. A task that ends in dropped frees its workspace, but starts nothing. Then start this one: ${start} `,
   );
+  expect(waits).toContain("--pool-size 2");
   expect(waits).toContain("Start when a task that has a slot ends in done");
   const cancelled = (await signalbox(["task", "cancel", "1"], coffee)).stderr;
   expect(cancelled).toContain(`coffee#2 waits for the free slot and does not start by itself: ${start}\n`);
@@ -98,5 +99,29 @@ transitions:
   const explained = (await signalbox(["task", "explain", "2"], coffee)).stdout;
   expect(explained.match(/A slot is free/g)).toHaveLength(1);
   expect(explained.replace(/\s+/g, " ")).toContain("the next task is started only when another ends in done.");
+  expect(explained).toContain("Start when another task ends in done, or you start a task of coffee");
   expect(await signalbox(["task", "spawn", id], coffee)).toMatchObject({ code: 0 });
+});
+
+test("spawn in a paused project says that the agent waits for the end of the pause", async () => {
+  const { signalbox, home, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  writeFileSync(
+    join(home, "workflows", "line.yml"),
+    `name: line
+version: 1
+states:
+  queued: { waits_for: slot, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+`,
+  );
+  for (const summary of ["One pot", "Two pots"])
+    await signalbox(["task", "create", summary, "--workflow", "line", "--no-spawn"], coffee);
+  expect((await signalbox(["task", "spawn", "1"], coffee)).stderr).toMatch(/^To see its agent at work: /);
+  await signalbox(["pause", "--project", "coffee"], coffee);
+  const { stderr } = await signalbox(["task", "spawn", "2"], coffee);
+  expect(stderr).toBe(
+    "Its agent is not started yet. The project coffee is paused. Resume with: signalbox resume --project coffee\n",
+  );
 });

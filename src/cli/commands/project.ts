@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildRouteMap } from "@stricli/core";
@@ -228,6 +228,11 @@ export function repositoryOf(path: string): string {
   if (!existsSync(folder)) throw new Fault("not-found", `There is no folder ${path}.`);
   const root = findRepository(realpathSync(folder));
   if (root !== undefined) return root;
+  if (!statSync(folder).isDirectory()) {
+    throw new Fault("usage", `${path} is a file, and is not in a git repository.`, {
+      hint: "A project is the folder of a git repository: name that folder.",
+    });
+  }
   if (isBare(folder)) {
     throw new Fault("repository.missing", `${folder} is a bare repository, without files to work on.`, {
       hint: `To work on a clone of it: signalbox project add ${shellWord(pathToFileURL(folder).href)}`,

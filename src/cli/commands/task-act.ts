@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import { tellChange } from "../fast/tell.ts";
 import { nameTask, shownTask } from "../find.ts";
 import { pause, untilInterrupted } from "../screen.ts";
-import { forEach, tellMerge, tellSaid } from "../tell.ts";
+import { forEach, tellMerge, tellSaid, whileMerging } from "../tell.ts";
 import { count, given, repositories, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import {
@@ -92,8 +92,12 @@ ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it
   },
   func({ commit, unreviewed, json }, ...references) {
     return forEach(this, references, json, {
-      act: async (_, call, reference) =>
-        call(routes.approveTask, { ...(await nameTask(call, reference)), body: given({ commit, unreviewed }) }),
+      act: async (own, call, reference) => {
+        const about = await nameTask(call, reference);
+        const asking = call(routes.approveTask, { ...about, body: given({ commit, unreviewed }) });
+        const goesOn = "Your approval counts, and a merge that it needs goes on.";
+        return whileMerging(own, call, about, { reference, goesOn }, asking);
+      },
       isFailed: ({ merge }) => merge !== null && merge.state !== "merged",
       tell: (own, answer) => {
         if (answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);
@@ -292,9 +296,9 @@ export const respawn = command({
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   func({ json }, ...references) {
-    const hint = ({ task }: { readonly task: Pick<TaskView, "id" | "runs"> }) =>
+    const hint = ({ task }: { readonly task: TaskView }) =>
       task.runs.length > 0
-        ? `To see its agent at work: signalbox task attach ${task.id}`
+        ? whereItWorks(task)
         : `Its workspace is being restored. To see when that is done: signalbox task explain ${task.id}`;
     return askChange(this, routes.respawnTask, references, json, hint);
   },
@@ -334,8 +338,13 @@ export const spawn = command({
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   func({ json }, ...references) {
-    const hint = ({ task }: { readonly task: { readonly id: string } }) =>
-      `To see its agent at work: signalbox task attach ${task.id}`;
-    return askChange(this, routes.spawnTask, references, json, hint);
+    return askChange(this, routes.spawnTask, references, json, ({ task }) => whereItWorks(task));
   },
 });
+
+/** Where a person sees the agent that is started, or why it is not started yet. */
+function whereItWorks({ id, paused }: TaskView): string {
+  return paused === ""
+    ? `To see its agent at work: signalbox task attach ${id}`
+    : `Its agent is not started yet. ${paused}`;
+}

@@ -7,7 +7,7 @@ import { Fault } from "../../fault.ts";
 import { configFromEnvironment, resolveConfig } from "../../home/config.ts";
 import { findWorkflow } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
-import { ask, askPermissions, canAsk, mustAllow, readInput } from "../ask.ts";
+import { ask, askPermissions, askYes, canAsk, mustAllow, readInput } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import { type Context, configLayers } from "../context.ts";
 import { exitCodes } from "../fast/tell.ts";
@@ -66,7 +66,7 @@ export const create = command({
   },
   docs: {
     brief: "Create a task",
-    fullDescription: `A single argument with a space in it is the summary, a single word the branch. Without a summary, and without a ticket, pull request or earlier task that has one, you are asked for it; without a terminal, no task is created. With an empty summary (--summary "") the task begins in the state in which its workflow asks what is wanted. Defaults come from the environment (SIGNALBOX_WORKFLOW, SIGNALBOX_HARNESS, SIGNALBOX_MODEL), the repository, the project and your configuration, in this order.
+    fullDescription: `A single argument with a space in it is the summary, a single word the branch. Of two words the first is the branch, and the second the summary; on a terminal you are asked whether you mean that. Without a summary, and without a ticket, pull request or earlier task that has one, you are asked for it; without a terminal, no task is created. With an empty summary (--summary "") the task begins in the state in which its workflow asks what is wanted. Defaults come from the environment (SIGNALBOX_WORKFLOW, SIGNALBOX_HARNESS, SIGNALBOX_MODEL), the repository, the project and your configuration, in this order.
 
 Examples:
   signalbox task create "Make the coffee stronger"
@@ -90,6 +90,7 @@ Exit codes: 0 ok, 1 refused, or you said no; there is no new task, 2 wrong usage
     const isBlank = flags.summary === "" ? false : words.summary?.trim() === "";
     const summary = (isBlank ? undefined : words.summary) ?? (await missingSummary(this, flags, branch));
     if (summary === noTask) return;
+    if (first !== undefined && second !== undefined && !(await isMeant(this, first, second, flags.json))) return;
     const context = await readContext(this, flags);
     const said = configFromEnvironment(this.process.env ?? {});
     const body = given({
@@ -182,6 +183,24 @@ async function missingSummary(
   throw new Fault("usage", `${taken}The summary is missing, so no task was created.`, {
     hint: `Add it: signalbox task create ${words}"What is to be done"${alone}\nTo let its workflow ask for it: signalbox task create ${words}--summary ""`,
   });
+}
+
+/**
+ * Two single words are more likely a summary without quotes than a branch and a summary. A person is asked; elsewhere the
+ * command says how it understands them.
+ */
+async function isMeant(context: Context, branch: string, summary: string, json: boolean): Promise<boolean> {
+  if (/\s|^$/.test(summary)) return true;
+  const understood = `"${branch}" is understood as the task's branch, and "${summary}" as its summary.`;
+  if (json || !canAsk()) {
+    context.say(understood);
+    return true;
+  }
+  if (await askYes(`${understood} Is that right?`, false)) return true;
+  const whole = shellWord(`${branch} ${summary}`);
+  context.say(`No task was created. If all of it is the summary: signalbox task create ${whole}`);
+  context.process.exitCode = exitCodes.failed;
+  return false;
 }
 
 /** A pull request brings its own branch and base. */

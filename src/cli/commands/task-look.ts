@@ -1,6 +1,7 @@
 import type { Call } from "../../api/client.ts";
 import { type ProjectView, routes } from "../../api/routes.ts";
 import type { ActionView } from "../../api/tasks.ts";
+import { parseTaskDocument } from "../../documents/task-document.ts";
 import { didYouMean } from "../../engine/language/problem.ts";
 import { Fault } from "../../fault.ts";
 import { listWorkflows } from "../../home/workflows.ts";
@@ -28,6 +29,7 @@ import {
   taskExitCodes,
   taskFlag,
   taskForm,
+  textFlag,
   wholeNumber,
 } from "./parameters.ts";
 
@@ -264,21 +266,38 @@ function sameFlags(flags: ListFlags): readonly string[] {
 
 export const show = command({
   isForRuns: true,
-  parameters: { positional: oneTask, flags: { json } },
+  parameters: {
+    positional: oneTask,
+    flags: {
+      section: textFlag("NAME", "Print this section of the task file, such as Review"),
+      document: flag("Print the whole task file"),
+      json,
+    },
+  },
   docs: {
-    brief: "Show all details of a task",
-    fullDescription: `They include why the task is held, the effects that it owes, and the sections of its task file with their authors.
+    brief: "Show all details of a task, or its task file",
+    fullDescription: `They include why the task is held, the effects that it owes, and the sections of its task file with their authors. With --section or --document, the text itself is printed, as it was last stored.
+
+Examples:
+  signalbox task show coffee#12
+  signalbox task show coffee#12 --section Review
 
 --json: { task, effects: [{ id, entry, action, state, tries, dueAt, failure }],
   pullRequest: ${pullRequestForm},
   document: { text, authors: { SECTION: { role, run, commit } }, artifacts: [{ section, hash, role, run, commit, at }] } }
 task: ${taskForm}
-${taskExitCodes("failed")}`,
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or section`,
   },
-  async func({ json }, reference) {
+  async func({ json, section, document: isWhole }, reference) {
+    if ([section !== undefined, isWhole, json].filter(Boolean).length > 1)
+      throw new Fault("usage", "Only one of --section, --document and --json can be given.", {
+        hint: "--json has the text of the task file too, in document.text.",
+      });
     const call = createCall(this);
     const { task, effects, pullRequest } = await call(routes.getTask, await nameTask(call, reference));
     const document = await call(routes.getDocument, { params: { task: task.id } });
+    if (isWhole) return this.print(document.text);
+    if (section !== undefined) return this.print(sectionText(document.text, section));
     if (json) return this.print(writeJson({ task, effects, pullRequest, document }));
     this.print(describeTask(task, effects, pullRequest, document, this, Date.now()));
     // A task that is over can still need attention, for example after its merge was undone.
@@ -286,8 +305,24 @@ ${taskExitCodes("failed")}`,
     for (const { reason, fix } of blocked) this.print(`\n${this.paint.yellow(reason)}\n  ${fix}`);
     this.say(`
 To see what can happen next: signalbox task explain ${task.id}
-To see what has happened:    signalbox task history ${task.id}`);
+To see what has happened:    signalbox task history ${task.id}${
+      document.text.trim() === "" ? "" : `\nTo read the task file:       signalbox task show ${task.id} --document`
+    }`);
   },
 });
 
 const notOver = { blocked: [] };
+
+/** The text of a section. People name it with or without the ##, in upper or lower case. */
+function sectionText(text: string, wanted: string): string {
+  const { byHeading } = parseTaskDocument(text);
+  const name = wanted.replace(/^#+\s*/, "").trim();
+  const isMeant = (heading: string) => heading.toLowerCase() === name.toLowerCase();
+  const heading = byHeading.has(name) ? name : [...byHeading.keys()].find(isMeant);
+  const section = heading === undefined ? undefined : byHeading.get(heading);
+  if (section !== undefined) return section.body.trim();
+  const all = [...byHeading.keys()];
+  throw new Fault("not-found", `The task file has no section "${name}".`, {
+    hint: all.length === 0 ? "It has no sections yet." : didYouMean(name, all),
+  });
+}

@@ -1,8 +1,9 @@
 import { routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
 import { readInput } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import { nameTask, shownTask } from "../find.ts";
-import { forEach, tellMerge, whoResolves } from "../tell.ts";
+import { forEach, tellMerge, tellStopped, whileMerging, whoResolves } from "../tell.ts";
 import { count, given, listed, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { flag, json, oneTask, pullRequestForm, severalForm, taskExitCodes, tasks, textFlag } from "./parameters.ts";
@@ -20,10 +21,11 @@ export const merge = command({
         brief: "merge: always a merge commit (the default); ff: never one",
       },
       local: flag("Merge here, even if the task has a pull request"),
-      "dry-run": flag("Only say what would be merged"),
+      "dry-run": flag("Only say what would be merged, or with --undo what would be undone"),
       "no-give-back": noGiveBack,
       unreviewed: flag("Merge also what nobody has reviewed, if task diff has shown it to you"),
       undo: flag("Undo the task's merges, with a new commit for each"),
+      cancel: flag("Stop a merge that you asked for and that is not published yet"),
       json,
     },
   },
@@ -31,20 +33,41 @@ export const merge = command({
     brief: "Merge a task's work into the default branch, and end the task",
     fullDescription: `Each branch has a merge queue; nothing is checked out for a merge. Your own checkout is updated if your changes are in other files; otherwise the merge waits, and continues by itself. If the project has a remote, the branch is pushed first. The commit that the work is at when you ask is merged; later commits are not, and they keep the task where it is. If the work has moved since its review, it is merged only with --unreviewed. The task moves only when its work is in the branch. On a conflict the task goes back to its agent, with the conflicts under ## Feedback in the task file, if its workflow has exactly one way for a person to send it there.
 
+The daemon merges: Ctrl-C stops only the waiting, and the merge goes on. To stop the merge itself, use --cancel. A task that is moved or cancelled before its merge is published is not merged either.
+
 --json: { state, reason, files, target, commit, before, after, givenBack: { to, run, how }, empty, commits, changed, dryRun, untested, warnings, task }. ${severalForm}
 ${taskExitCodes("not merged, or not yet")}`,
   },
   func(flags, ...references) {
-    const { strategy, local, undo, json } = flags;
-    const { unreviewed } = flags;
-    const body = given({ strategy, local, dryRun: flags["dry-run"], giveBack: !flags["no-give-back"], unreviewed });
+    const { strategy, local, undo, cancel, unreviewed, json } = flags;
+    const dryRun = flags["dry-run"];
+    const onlyForMerges = given({
+      strategy,
+      local: local || undefined,
+      "no-give-back": flags["no-give-back"] || undefined,
+      unreviewed: unreviewed || undefined,
+    });
+    const [useless] = undo || cancel ? Object.keys(onlyForMerges) : [];
+    const which = undo ? "--undo" : "--cancel";
+    if (useless !== undefined)
+      throw new Fault("usage", `--${useless} is about how a merge is made, and ${which} makes none.`, {
+        hint: `Leave --${useless} or ${which} out.`,
+      });
+    if (cancel && (undo || dryRun))
+      throw new Fault("usage", `--cancel cannot be combined with ${undo ? "--undo" : "--dry-run"}.`, {
+        hint: "--cancel stops a merge before it is published; --undo reverts one that was.",
+      });
+    const body = given({ strategy, local, dryRun, giveBack: !flags["no-give-back"], unreviewed });
     return forEach(this, references, json, {
-      act: async (_, call, reference) => {
+      act: async (own, call, reference) => {
         const about = await nameTask(call, reference);
-        return undo ? call(routes.undoMerge, { ...about, body: {} }) : call(routes.mergeTask, { ...about, body });
+        if (undo) return call(routes.undoMerge, { ...about, body: { dryRun } });
+        if (cancel) return call(routes.cancelMerge, { ...about, body: {} });
+        const asking = call(routes.mergeTask, { ...about, body });
+        return dryRun ? asking : whileMerging(own, call, about, { reference, goesOn: "The merge goes on." }, asking);
       },
-      isFailed: ({ state }) => state !== "merged" && state !== "undone",
-      tell: tellMerge,
+      isFailed: ({ state }) => (cancel ? state === "merged" : state !== "merged" && state !== "undone"),
+      tell: cancel ? tellStopped : tellMerge,
     });
   },
 });

@@ -169,7 +169,7 @@ export const shell = command({
   parameters: { positional: oneTask },
   docs: {
     brief: "Open a shell in a task's workspace",
-    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace signalbox acts for nobody, because the caller may be the agent: run it elsewhere.
+    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace signalbox acts for nobody, because the caller may be the agent: leave the shell before you look at, merge or cancel tasks.
 
 ${taskExitCodes("the task has no workspace, or the shell cannot be started")}`,
   },
@@ -177,6 +177,7 @@ ${taskExitCodes("the task has no workspace, or the shell cannot be started")}`,
     const { task, folder } = await workspaceOf(this, reference);
     const program = process.env.SHELL || "sh";
     this.say(`You are in the workspace of ${shownTask(task)}, ${folder}. To come back: exit`);
+    this.say("Here signalbox shows tasks, and changes none: come back before you merge or cancel.");
     const failure = await runInTerminal([program], { ...ofRuns, SIGNALBOX_TASK: task.id }, folder);
     // The exit code of the shell's last command is not a failure of ours.
     if (failure === undefined || failure.startsWith("ended")) return;

@@ -98,7 +98,10 @@ export function writeFailure({ talkPaint, process }: Teller, error: unknown): st
     const { message, hint } = writeRefusal(error.reasons);
     return write(message, hint);
   }
-  if (error instanceof Fault) return write(inFlagWords(error.message), error.hint);
+  if (error instanceof Fault) {
+    const isPerson = error.code === "caller.unknown" && !process.env?.SIGNALBOX_TOKEN;
+    return write(inFlagWords(error.message), isPerson ? `${whyNotHere}\n${error.hint ?? ""}`.trimEnd() : error.hint);
+  }
   if (isFolderGone(error))
     return write("The current folder no longer exists.", "Go to another folder, and try again: cd ~");
   const trace = process.env?.SIGNALBOX_DEBUG && error instanceof Error ? `\n${error.stack}` : "";
@@ -108,6 +111,10 @@ export function writeFailure({ talkPaint, process }: Teller, error: unknown): st
     trace === "" ? "To see where, set SIGNALBOX_DEBUG=1 and run it again." : "",
   );
 }
+
+/** For people who do not know that commands have credentials. */
+const whyNotHere =
+  "In a task's workspace, and in what an agent starts, signalbox shows tasks but changes nothing for a person: the caller could be the agent.";
 
 /** The current folder was deleted or moved to the trash, which is not a bug. */
 function isFolderGone(error: unknown): boolean {

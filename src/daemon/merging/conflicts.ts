@@ -92,7 +92,9 @@ export async function mergeUnderWay({ store, repositories }: Core, task: Task): 
   const who = merge.by === "human" ? "A person" : merge.by;
   const what = merge.only === undefined ? "its work" : merge.only.slice(0, 10);
   const stage = merge.state === "waits" ? "it waits" : (repositories?.merging.stageOf(task.id) ?? "it continues soon");
-  return `The task is in "${task.status}" and is being merged. ${who} asked at ${shownTime(merge.at)} to merge ${what} into "${merge.target}": ${stage}.`;
+  // A workflow's own merge is stopped by moving or cancelling its task.
+  const stop = merge.to === "" ? "" : ` To stop the merge: signalbox task merge ${task.id} --cancel`;
+  return `The task is in "${task.status}" and is being merged. ${who} asked at ${shownTime(merge.at)} to merge ${what} into "${merge.target}": ${stage}.${stop}`;
 }
 
 /** Which of the task's work its last merge does not contain; checked now, not recorded. */

@@ -17,6 +17,7 @@ import {
   outcomeOf,
   type Ready,
   refused,
+  stoppedByPerson,
   type Waiting,
 } from "./merge-queue.ts";
 import {
@@ -34,6 +35,8 @@ import {
 export interface LandEntriesPorts {
   readonly store: Store;
   readonly workspacesOf: WorkspacesOf;
+  /** Whether a person has just stopped the merge of a task. */
+  isStopped?(task: string): boolean;
   /** Which branch is authoritative: the user's, the remote's, or both. */
   where(): Where;
   /** How a project's merges are tested and published. */
@@ -85,7 +88,7 @@ function tasksOf(merged: readonly Merged[]): readonly string[] {
 }
 
 async function prepare(
-  { store, where }: LandEntriesPorts,
+  { store, where, isStopped }: LandEntriesPorts,
   own: ProjectWorkspaces,
   project: Project,
   entry: Entry,
@@ -93,6 +96,7 @@ async function prepare(
   const stored = await store.getTask(entry.task);
   if (stored === undefined || stored.task.phase === "over") return refused("The task has ended.");
   if (stored.task.entry !== entry.stay) return movedOn(stored.task);
+  if (isStopped?.(entry.task)) return stoppedByPerson;
   const asked = await store.merges.get(entry.task);
   const work = await recordedWork(store, own, project, stored.task, asked);
   if (work.kind === "refused") return refused(work.reason);
@@ -180,8 +184,12 @@ function short(commit: string): string {
   return commit.slice(0, 10);
 }
 
-/** Why the merge of an entry is no longer wanted: its task has left the stay in which it was requested. */
-export async function unwanted({ store }: Pick<LandEntriesPorts, "store">, entry: Entry): Promise<Landing | undefined> {
+/** Why the merge of an entry is no longer wanted: a person stopped it, or its task has left the stay of the request. */
+export async function unwanted(
+  { store, isStopped }: Pick<LandEntriesPorts, "store" | "isStopped">,
+  entry: Entry,
+): Promise<Landing | undefined> {
+  if (isStopped?.(entry.task)) return stoppedByPerson;
   const stored = await store.getTask(entry.task);
   if (stored === undefined) return refused("The task was deleted.");
   return stored.task.entry === entry.stay ? undefined : movedOn(stored.task);

@@ -56,6 +56,9 @@ export function movedOn({ status }: Task): Landing {
   return refused(`The task has moved to "${status}" since the merge was requested, so its work is not merged.`);
 }
 
+/** A person has taken the merge out of the queue. */
+export const stoppedByPerson = refused("A person stopped the merge, so the task's work is not merged.");
+
 /** The outcome for an error: a temporary fault waits and is retried, any other refuses the merge with its message. */
 export function outcomeOf(error: unknown): Waiting | Landing {
   // Cancelling a task stops the tests of its whole batch, so the other tasks are retried.

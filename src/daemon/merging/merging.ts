@@ -1,13 +1,11 @@
-import type { EventData, TaskEvent } from "../../engine/decision.ts";
-import type { TaskEventType } from "../../engine/event-types.ts";
+import type { EventData } from "../../engine/decision.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
 import type { Merge } from "../../ports/records.ts";
-import type { Store, StoredTask } from "../../ports/store.ts";
+import type { StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentences } from "../../text.ts";
-import { eventsOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
 import { type GiveBackPorts, giveBack } from "./conflicts.ts";
 import {
@@ -19,7 +17,16 @@ import {
   unwanted,
   workToMerge,
 } from "./land.ts";
-import { createMergeQueue, type Entry, type Landing, movedOn, outcomeOf, refused } from "./merge-queue.ts";
+import { type MergeEventType, noteMerge } from "./merge-history.ts";
+import {
+  createMergeQueue,
+  type Entry,
+  type Landing,
+  movedOn,
+  outcomeOf,
+  refused,
+  stoppedByPerson,
+} from "./merge-queue.ts";
 
 export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "workflowOf"> {
   readonly clock: Clock;
@@ -51,6 +58,13 @@ export interface Merging {
   askAndWait(task: Task, wanted: Wanted): Promise<Merge>;
   /** Moves the task whose work is in the target already. */
   finish(merge: Merge): Promise<Merge>;
+  /**
+   * Stops the merge of a task, unless it is being published. Resolves when the merge has ended, one way or the other;
+   * undefined if none is under way.
+   */
+  cancel(task: string): Promise<Merge | undefined>;
+  /** The task whose name the tests of this task's merge run under; undefined if they do not run. */
+  testedAs(task: string): string | undefined;
   /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
   /** How far the merge of a task is, for people; undefined if it is in no queue. */
@@ -67,7 +81,10 @@ export interface Merging {
 /** The pause before a failed merge is retried, in milliseconds. */
 const retryPause = 5_000;
 
-export function createMerging(ports: MergingPorts): Merging {
+export function createMerging(given: MergingPorts): Merging {
+  /** Tasks whose merge a person is stopping. */
+  const stopping = new Set<string>();
+  const ports: MergingPorts = { ...given, isStopped: (task) => stopping.has(task) };
   const { store, clock } = ports;
   const listeners = new Map<string, Set<(merge: Merge) => void>>();
   let stopped = false;
@@ -78,10 +95,10 @@ export function createMerging(ports: MergingPorts): Merging {
     for (const listener of listeners.get(merge.task) ?? []) listener(merge);
   };
 
-  /** Tasks whose merge is being tested. */
-  const tested = new Set<string>();
+  /** Tasks whose merge is being tested, each with the first task of the batch: the tests run in its name. */
+  const tested = new Map<string, string>();
   const testing = async <T>(merged: readonly string[], test: () => Promise<T>): Promise<T> => {
-    for (const task of merged) tested.add(task);
+    for (const task of merged) tested.set(task, merged[0] ?? task);
     try {
       return await test();
     } finally {
@@ -252,6 +269,22 @@ export function createMerging(ports: MergingPorts): Merging {
         if (all.size === 0) listeners.delete(task.id);
       }
     },
+    async cancel(task) {
+      const asked = under.get(task);
+      if (asked === undefined) return undefined;
+      stopping.add(task);
+      try {
+        queue.remove(task, stoppedByPerson);
+        const merge = await asked.going;
+        if (merge.state !== "refused") return merge;
+        const stopped: Merge = { ...merge, stopped: true };
+        await store.merges.put(stopped);
+        return stopped;
+      } finally {
+        stopping.delete(task);
+      }
+    },
+    testedAs: (task) => tested.get(task),
     before: queue.before,
     stageOf(task) {
       const others = queue.before(task);
@@ -346,32 +379,3 @@ function landedAs(merge: Merge, { commit, before, after }: Place, isPlanned: boo
 }
 
 type Place = Pick<Merge, "commit" | "before" | "after">;
-
-/**
- * Records the progress of a merge in the task's history, at least once: a crash may repeat an event. `merge.landed` is
- * recorded exactly once.
- */
-export async function noteMerge<Type extends MergeEventType>(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
-  merge: Merge,
-  type: Type,
-  data: EventData<Type>,
-  by: string = merge.by,
-): Promise<void> {
-  const event = { type, by, data: { target: merge.target, ...data }, set: {} } as TaskEvent;
-  const isRecorded = type === "merge.landed" && (await lastLanding(store, merge.task)) === event.data.after;
-  if (!isRecorded) await store.addEvents(merge.task, [event], clock.now());
-  await store.merges.put(merge);
-}
-
-type MergeEventType = Extract<TaskEventType, `merge.${string}`>;
-
-/** The commit of the task's last landing in its history; undefined if there is none, or it was undone. */
-async function lastLanding(store: Store, task: string): Promise<unknown> {
-  let landed: unknown;
-  for await (const { event } of eventsOf(store, task)) {
-    if (event.type === "merge.landed") landed = event.data.after;
-    if (event.type === "merge.undone") landed = undefined;
-  }
-  return landed;
-}

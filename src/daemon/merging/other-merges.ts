@@ -10,7 +10,8 @@ import { findTips, mergeableWork, type Where } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import type { Clash } from "./conflicts.ts";
 import { messageOf } from "./land.ts";
-import { lineOf, type MergingPorts, newMerge, noteMerge, type Wanted } from "./merging.ts";
+import { noteMerge } from "./merge-history.ts";
+import { lineOf, type MergingPorts, newMerge, type Wanted } from "./merging.ts";
 import { type Landed, landingsOf, publishCommit, revertAll, stackUp, wholeWork } from "./stack.ts";
 
 /**
@@ -179,13 +180,7 @@ const maxRounds = 8;
  * branch and its history stay unchanged.
  */
 export async function undoMerge(ports: MergingPorts, project: Project, task: Task, by: string): Promise<Merge> {
-  const merge = await ports.store.merges.get(task.id);
-  const landings = merge === undefined || merge.state === "undone" ? [] : await landingsOf(ports.store, merge);
-  if (merge === undefined || landings.length === 0) throw nothingToUndo(task, merge);
-  if (merge.state === "lined-up" || merge.state === "waits")
-    throw new Fault("merge.under-way", `A merge of ${nameOf(task)} is in progress.`, {
-      hint: `See its progress: signalbox task explain ${task.id}`,
-    });
+  const { merge, landings } = await undoable(ports, task);
   return ports.inTurn(lineOf(project.name, merge.target), async () => {
     const own = await ports.workspacesOf(project);
     for (let round = 0; round < maxRounds; round++) {
@@ -204,6 +199,37 @@ export async function undoMerge(ports: MergingPorts, project: Project, task: Tas
   });
 }
 
+/** What undoing the merges would do. Moves and pushes nothing, and does not fetch unless the remote's branch counts. */
+export async function previewUndo(ports: MergingPorts, project: Project, task: Task): Promise<Preview> {
+  const { merge, landings } = await undoable(ports, task);
+  const own = await ports.workspacesOf(project);
+  const { where, workspaces } = await ports.landingOf(project, own);
+  const looked = where === "remote" ? "remote" : "here";
+  const { tips, commit } = await revertOnce(ports, own, project, task, merge.target, landings, looked);
+  const order = { repository: project.path, branch: merge.target, commit, expected: tips.user, workspaces };
+  const waits = where === "remote" || commit === tips.user ? undefined : await own.control.inTheWay(order);
+  if (waits !== undefined) throw inTheWay(waits.text);
+  const changed = commit === tips.base ? [] : await own.control.changedFiles(tips.base, commit);
+  const reason = landings.length === 1 ? "" : `${landings.length} merges would be undone: ${shown(landings)}.`;
+  return {
+    merge: { ...merge, state: "undone", reason, before: tips.base, after: commit },
+    commits: 0,
+    changed: changed.map(({ path }) => path.text),
+  };
+}
+
+/** The merge of a task that can be undone, with all its landings. */
+async function undoable({ store }: MergingPorts, task: Task) {
+  const merge = await store.merges.get(task.id);
+  const landings = merge === undefined || merge.state === "undone" ? [] : await landingsOf(store, merge);
+  if (merge === undefined || landings.length === 0) throw nothingToUndo(task, merge);
+  if (merge.state === "lined-up" || merge.state === "waits")
+    throw new Fault("merge.under-way", `A merge of ${nameOf(task)} is in progress.`, {
+      hint: `See its progress: signalbox task explain ${task.id}`,
+    });
+  return { merge, landings };
+}
+
 /**
  * The branch's commit before and after the revert; equal if the merge was reverted by hand before. Undefined if the branch
  * has moved meanwhile.
@@ -217,7 +243,24 @@ async function tryOnce(
   landings: readonly Landed[],
 ): Promise<NonNullable<Merge["undo"]> | undefined> {
   const landing = await ports.landingOf(project, own);
-  const tips = await findTips(own, project, target, landing.where);
+  const { tips, commit } = await revertOnce(ports, own, project, task, target, landings, landing.where);
+  const published = await publishCommit(landing, own, project, target, tips, commit);
+  if (published.kind === "moved") return undefined;
+  if (published.kind !== "published") throw inTheWay(published.reason);
+  return { before: tips.base, after: commit };
+}
+
+/** The commit that reverts the landings, which is on no branch yet. */
+async function revertOnce(
+  ports: MergingPorts,
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  target: string,
+  landings: readonly Landed[],
+  where: Where,
+) {
+  const tips = await findTips(own, project, target, where);
   if (tips.apart)
     throw new Fault("merge.apart", `Local "${target}" and the remote's "${target}" have diverged.`, {
       hint: "Reconcile them first: git pull",
@@ -232,12 +275,11 @@ async function tryOnce(
       hint: `Revert it by hand: git revert -m 1 ${result.change.after}`,
     });
   }
-  const { commit } = result;
-  const published = await publishCommit(landing, own, project, target, tips, commit);
-  if (published.kind === "moved") return undefined;
-  if (published.kind !== "published")
-    throw new Fault("merge.in-the-way", published.reason, { hint: "Then try again." });
-  return { before: tips.base, after: commit };
+  return { tips, commit: result.commit };
+}
+
+function inTheWay(reason: string): Fault {
+  return new Fault("merge.in-the-way", reason, { hint: "Then try again." });
 }
 
 function shown(landings: readonly Landed[]): string {

@@ -301,7 +301,7 @@ async function undelivered({ store, agents }: NeedPorts, task: Task): Promise<Ne
 
 async function mergeOf(store: Store, { task, updatedAt }: StoredTask): Promise<NeedFacts["merge"]> {
   const merge = task.phase === "over" ? undefined : await store.merges.get(task.id);
-  if (merge === undefined) return undefined;
+  if (merge === undefined || merge.stopped === true) return undefined;
   const { state, target, reason, endedAt, entry = task.entry } = merge;
   if (state === "waits") return { state, target, reason };
   if (state === "lined-up" && endedAt === undefined && entry === task.entry)

@@ -8,6 +8,7 @@ import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { Run } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { shellWord } from "../../shell-quote.ts";
 import { sentence } from "../../text.ts";
 import { explainAgents } from "../agents/explain-agents.ts";
 import { lifeOf } from "../agents/run-signs.ts";
@@ -113,10 +114,10 @@ async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise
   const verdict = isFailed.find((gate) => gate.verdict === "FAIL");
   if (verdict === undefined) return [];
   const forCommit = task.judged === undefined ? "" : `, for commit ${task.judged.commit.slice(0, 10)}`;
-  const fix = `Read the task file: signalbox task show ${id}`;
+  const fix = `Read why: signalbox task show ${id} --section ${shellWord(verdict.section)}`;
   return [
     {
-      reason: `The task came here from "${from}": the verdict of ${by} in ## ${verdict.section} is FAIL${forCommit}.`,
+      reason: `The task came here from "${from}": the ${by}'s verdict in ## ${verdict.section} is FAIL${forCommit}.`,
       fix,
     },
   ];
@@ -153,10 +154,13 @@ async function byItself({ deadlines, scheduler, agents }: Core, workflow: Workfl
   const isWaiting = task.held === undefined && task.autostart && scheduler.waits(task.id);
   if (!isWaiting) return timed;
   if (agents?.pauses.why(task.project) !== undefined) return [...timed, { what: "Start once it is resumed", at: null }];
-  if (scheduler.isLeft(task.project)) return [...timed, { what: "Start when the project's next task does", at: null }];
+  const { starting, others } = endsThatStart(workflow);
+  if (scheduler.isLeft(task.project)) {
+    const ends = starting.length === 0 ? "" : `another task ends in ${starting.join(" or ")}, or `;
+    return [...timed, { what: `Start when ${ends}you start a task of ${task.project}`, at: null }];
+  }
   const isFull = await scheduler.isFull(task.project, task.id);
   if (!isFull) return [...timed, { what: "Start now", at: null }];
-  const { starting, others } = endsThatStart(workflow);
   const when = others.length === 0 ? "a slot is free" : `a task that has a slot ends in ${starting.join(" or ")}`;
   return [...timed, { what: `Start when ${when}`, at: null }];
 }
@@ -172,16 +176,15 @@ async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id,
   const waitsForSlot = held === undefined && autostart && scheduler.waits(id) && (await scheduler.isFull(project, id));
   if (!waitsForSlot && !pools?.room.waits(id)) return [];
   const size = (await store.getProject(project))?.poolSize ?? 0;
-  const more = `signalbox project update ${project} --pool-size ${size + 4}`;
+  const more = `signalbox project update ${project} --pool-size ${size + 1}`;
   const { starting, others } = endsThatStart(workflow);
-  const free = "Merge or cancel a task that has one";
   const by =
     waitsForSlot && others.length > 0
       ? [
-          `${free}. This task starts by itself when that task ends in ${starting.join(" or ")}.`,
-          `After ${others.join(" or ")}, start it: signalbox task spawn ${id}`,
+          `This task starts by itself when a task that has one ends in ${starting.join(" or ")}.`,
+          `A task that ends in ${others.join(" or ")} frees its workspace, but starts nothing. Then start this one: signalbox task spawn ${id}`,
         ]
-      : [`${free}.`];
+      : ["Merge or cancel a task that has one."];
   const fix = [...by, `Or allow more: ${more}`].join("\n");
   return [{ reason: `All workspaces of ${project} are taken (${size}).`, fix }];
 }
@@ -225,6 +228,7 @@ async function surroundings(core: Core, task: Task, head: string): Promise<Surro
     hasWorked: runs.length > 0,
     hasFailed: (await store.openEffects(task.id)).some(({ state }) => state === "failed"),
     isMerging: isMerging && task.phase !== "over",
+    canStopMerge: merge?.to !== "",
     hasWork: head !== "" || task.workspace !== "" || merge !== undefined,
     hasRemote: await hasRemote(core, task.project),
   };

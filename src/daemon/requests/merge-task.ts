@@ -24,7 +24,7 @@ import {
   warnOfModules,
 } from "../merging/conflicts.ts";
 import type { Wanted } from "../merging/merging.ts";
-import { mergeOnForge, previewMerge, syncBranch, undoMerge } from "../merging/other-merges.ts";
+import { mergeOnForge, previewMerge, previewUndo, syncBranch, undoMerge } from "../merging/other-merges.ts";
 import { mustHave, remoteName, targetOf } from "../project.ts";
 import { type Protected, protectedWord, seeIt, warnOfProtected, whatIsChanged } from "../protection.ts";
 import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
@@ -212,9 +212,60 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
   return async (asked) => {
     const { task } = await findTask(core, asked);
     const project = await mustHave(core, task.project);
+    if (asked.body.dryRun === true) {
+      const { merge, commits, changed } = await previewUndo(gitOf(core), project, task);
+      const rehearsed = { ...unrehearsed, commits, changed: [...changed], dryRun: true };
+      return { ...(await mergeView(core, merge)), ...rehearsed, warnings: await closedTicket(core, project, task) };
+    }
     const merge = await undoMerge(gitOf(core), project, task, "human");
-    return { ...(await mergeView(core, merge)), ...unrehearsed };
+    return { ...(await mergeView(core, merge)), ...unrehearsed, warnings: await closedTicket(core, project, task) };
   };
+}
+
+/** Undoing a merge does not change the ticket that the merge has closed. */
+async function closedTicket(core: Core, project: Project, { ticket = "" }: Task): Promise<string[]> {
+  if (ticket === "") return [];
+  try {
+    const found = (await core.ticketsOf(project).list()).tickets.find(({ id }) => id === ticket);
+    if (found?.status !== "closed") return [];
+    return [`Its ticket ${ticket} stays closed. To work on it again: signalbox ticket reopen ${ticket}`];
+  } catch (error) {
+    // Tickets that cannot be read are reported by the commands about tickets; the merge is undone nevertheless.
+    if (error instanceof Fault) return [];
+    throw error;
+  }
+}
+
+/** A person's brake: takes their merge out of the queue, and stops its tests. What is published by then stays merged. */
+export function cancelMerge(core: Core): Handler<Routes["cancelMerge"]> {
+  return async (asked) => {
+    const { task } = await findTask(core, asked);
+    const { merging } = gitOf(core);
+    const known = await core.store.merges.get(task.id);
+    if (known?.endedAt === undefined && known?.to === "") throw workflowsMerge(task);
+    const release = core.commands.stop(merging.testedAs(task.id) ?? task.id);
+    try {
+      const merge = await merging.cancel(task.id);
+      if (merge === undefined) throw nothingToStop(task, known);
+      return { ...(await mergeView(core, merge)), ...unrehearsed };
+    } finally {
+      release();
+    }
+  };
+}
+
+function workflowsMerge({ id, project, number, status }: Task): Fault {
+  return new Fault("merge.workflows", `The workflow of ${project}#${number} merges it, in "${status}".`, {
+    hint: `Cancel the task: signalbox task cancel ${id}\nOr let no workflow of the project merge for now: signalbox pause --project ${project}`,
+  });
+}
+
+function nothingToStop({ id, project, number }: Task, merge: Merge | undefined): Fault {
+  const hint =
+    merge?.state === "merged"
+      ? `It was merged into "${merge.target}". To undo that: signalbox task merge ${id} --undo`
+      : `See where it is: signalbox task explain ${id}`;
+  return new Fault("merge.nothing", `No merge of ${project}#${number} is in progress.`, { hint });
 }
 
 /** A caller that may not move the task to `to` may not merge it either, and is refused before anything is merged. */

@@ -123,8 +123,9 @@ export function reviews(scenes: Scenes): void {
       // The verdict of the first round is still in the document, and is spent.
       expect(await life.refusals()).toEqual(["reviewer stuck: gate-spent", "reviewer working: guard"]);
       expect((await life.does("explain")).replace(/\s+/g, " ")).toContain(
-        'The task came here from "agent-review": the verdict of reviewer in ## Review is FAIL.',
+        `The task came here from "agent-review": the reviewer's verdict in ## Review is FAIL. Read why: signalbox task show ${life.id} --section Review`,
       );
+      expect(await life.does("show", "--section", "Review")).toContain("Still bitter.");
       await life.hears("worker#1", "# Stuck");
       await life.onlyAlive("worker#1");
       await life.hasWindows("worker");

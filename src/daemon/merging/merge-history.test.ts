@@ -3,7 +3,7 @@ import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import type { Merge } from "../../ports/records.ts";
-import { noteMerge } from "./merging.ts";
+import { noteMerge } from "./merge-history.ts";
 
 const merge: Merge = {
   ...{ id: "t1", project: "coffee", task: "t1", at: 0, target: "main", strategy: "merge", to: "", by: "engine" },
