@@ -305,7 +305,13 @@ export const personRoutes = {
     access: "person",
     query: ofTask,
     body: record({}, { commit: shortText(64), unreviewed: boolean }),
-    answer: record({ commit: text, change: nullable(changeWire), merge: nullable(mergeWire) }),
+    answer: record({
+      commit: text,
+      change: nullable(changeWire),
+      merge: nullable(mergeWire),
+      /** The workflow merges next, and the task's branch has no commit of its own. */
+      empty: boolean,
+    }),
   }),
 } as const;
 

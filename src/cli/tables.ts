@@ -180,7 +180,7 @@ const maxWords = 400;
 
 /** Which tickets are waiting, and whether they are given out. */
 export function aboutTickets({ running, most, waiting, unready }: CrewView): string {
-  const ready = waiting.length === 0 ? "No ticket is ready." : `${waiting.length} ready: ${few(waiting)}.`;
+  const ready = waiting.length === 0 ? "No ticket can be given out." : `${waiting.length} ready: ${few(waiting)}.`;
   const waits = unready.length === 1 ? "waits" : "wait";
   const others = unready.length === 0 ? "" : ` ${unready.length} ${waits} for others: ${few(unready)}.`;
   const open = ready + others;
@@ -195,7 +195,7 @@ export function aboutTroubles(crew: CrewView): readonly { readonly isTrouble: bo
   const { project, running, most, leftOver, troubles, unread, problems, agents, poolSize } = crew;
   const [first] = leftOver;
   const wanted = Math.min(agents.length, most);
-  const again = `Reopened: ${few(leftOver)}. To give one out again: signalbox crew assign NAME ${first}`;
+  const again = `Given out before, and not done: ${few(leftOver)}. To give one out again: signalbox crew assign NAME ${first}`;
   const room = `${project} has room for ${poolSize} at a time. For more: signalbox project update ${project} --pool-size ${wanted}`;
   return [
     ...(first === undefined ? [] : [{ isTrouble: false, text: again }]),

@@ -109,6 +109,18 @@ test("a task whose merge is under way needs no person, and a task whose merge wa
   expect(needs(task, { merge: { ...merge, state: "waits" } }).map(({ reason }) => reason)).toEqual(["merge"]);
 });
 
+test("every need has a command, also where only git helps, and a merge that would be refused says what comes first", () => {
+  const task = { status: "reviewing" };
+  const trouble = { reason: "/w is on no branch.", fix: "Go back: git -C /w switch brew" };
+  expect(needs(task, { trouble })).toMatchObject([
+    { reason: "workspace", fix: trouble.fix, command: `signalbox task explain ${id}` },
+    { reason: "approval", text: expect.stringMatching(/\. First solve the problem with its workspace\.$/) },
+  ]);
+  expect(needs(task)[0]?.text).not.toContain("First solve");
+  const merge = { state: "waits", target: "main", reason: "Yours is in the way." } as const;
+  expect(needs(task, { merge })).toMatchObject([{ reason: "merge", command: `signalbox task explain ${id}` }]);
+});
+
 test("undelivered messages, limits without an end, merges and dependencies need a person", () => {
   const messages = [{ to: "worker#1", text: "Go on\nwith it", problem: "It is deaf." }];
   expect(first({}, { messages, runs: [run] })).toMatchObject({ reason: "message" });

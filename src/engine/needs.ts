@@ -31,7 +31,7 @@ export interface Need {
   readonly text: string;
   /** What the person can do about it, a line each. */
   readonly fix: string;
-  /** The first command in `fix`; empty where there is none. */
+  /** The first command of Signalbox in `fix`; where there is none, the command that explains the task. */
   readonly command: string;
   /** Milliseconds since 1970. */
   readonly since: number;
@@ -138,7 +138,7 @@ function need(
   // Text of an agent, a program or a file name must never become a command to copy: only our own messages may name one.
   const isOurs = ownFailures.has(failure?.code ?? "") && task.held?.reason === text;
   const [, own] = (isOurs && endsWithCommand.exec(text)) || [];
-  const [command = ""] = /signalbox [^\n]+/.exec(own ?? fix) ?? [];
+  const [command = `signalbox task explain ${task.id}`] = /signalbox [^\n]+/.exec(own ?? fix) ?? [];
   // Needs that do not come from the task's state may have begun after it last changed.
   const since = known.get(key) ?? (isStanding.has(reason) ? changedAt : now);
   return { reason, text, fix, command, since, key };
@@ -260,7 +260,10 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
   const text = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
   const fix = personsVerbs(workflow, state, task, asked).join("\n");
-  const told = open === "" ? text : `${sentence(text)}\n${open}`;
+  // A merge is refused until then.
+  const isBlocked = facts.trouble !== undefined && isMergedFrom(workflow, state);
+  const first = isBlocked ? `${sentence(text)} First solve the problem with its workspace.` : text;
+  const told = open === "" ? first : `${sentence(first)}\n${open}`;
   return need(
     facts,
     wantsWords ? "question" : "approval",

@@ -974,6 +974,12 @@ transitions:
     await cancel(given);
     await until(async () => (await slots())[0] === "A  idle");
     expect((await crew()).leftOver).toEqual([given]);
+    // The same if the ended task has left its ticket in progress.
+    const file = join(tea, ".tickets", `${given}.md`);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace("status: open", "status: in_progress"));
+    expect((await crew()).leftOver).toEqual([given]);
+    writeFileSync(file, text);
   });
 
   test("runs: every idle agent gets the most urgent unassigned ticket, up to the limit", async () => {

@@ -411,6 +411,24 @@ test.each(["worktree", "clone"] as const)(
   },
 );
 
+test("an approval after which the workflow merges says whether there is nothing to merge", async () => {
+  const flow = `
+version: 1
+states:
+  todo: { waits_for: human, next: merge }
+  merge: { waits_for: human, ask: Merge, do: [merge, release_workspace], next: done }
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: merge, hooks: [acquire_workspace] }
+`;
+  const { begin, work, approve, until } = await startStage({ flow });
+  await begin("b1111");
+  expect(await approve("b1111")).toMatchObject({ change: { task: { status: "merge" } }, merge: null, empty: true });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  await work("b2222", { "cup.md": "full\n" });
+  expect(await approve("b2222")).toMatchObject({ merge: null, empty: false });
+});
+
 test("a branch that was recreated at its last commit is not empty", async () => {
   const { work, merge, repository, git } = await startStage();
   const workspace = await work("b1111", { "cup.md": "full\n" });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../agents/stage.ts";
 import { startCommands } from "./agent-stage.ts";
+import { atTerminal } from "./at-terminal.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -61,4 +62,29 @@ test("without a terminal the command is printed, and it runs unchanged", async (
   });
   outer("new-session", "-d", "-x", "120", "-y", "40", "sh", "-c", `${stdout.trim()}; sleep 600`);
   await eventually(async () => /At your service/.test(outer("capture-pane", "-p")) || undefined);
+});
+
+test("a person who attaches to an agent that ends, or has ended, is told so, with the command that brings it back", async () => {
+  const { atDesk, base, env, main, repository, json } = await startCommands(script);
+  const id = await atDesk("stronger");
+  const sitting = { base, env, folder: repository, columns: 80, rows: 24 };
+  const attach = [process.execPath, main, "task", "attach", id];
+  const person = atTerminal(attach, sitting);
+  await person.shows(/ worker +F12 or Ctrl-Q d: leave/);
+  person.press("C-c");
+  await person.shows(/The agent has ended\. F12 or Ctrl-Q d: leave/);
+  const hasEnded = async () => {
+    const { runs } = await json("agent", "ps", "--all");
+    return runs.every(({ activity }: { activity: string }) => activity === "ended") || undefined;
+  };
+  await eventually(hasEnded);
+  person.press("F12");
+  const back = new RegExp(`You are back\\. worker#1 has ended\\. To bring it back:\\s+signalbox task respawn ${id}`);
+  await person.shows(back);
+
+  const again = atTerminal(attach, sitting);
+  await again.shows(/ worker \(ended\) [\s\S]*The agent has ended\./);
+  again.press("F12");
+  await again.shows(back);
+  expect(again.everything()).toMatch(/worker#1 has ended\.[\s\S]*This is its last screen; keys do nothing there\./);
 });

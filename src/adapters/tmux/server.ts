@@ -137,14 +137,15 @@ const options: readonly (readonly [string, string])[] = [
   ["mouse", "on"],
   ["prefix", "C-q"],
   ["prefix2", "None"],
-  // The status line does not change by itself.
-  ["status-interval", "0"],
+  // Seconds. Only the end of the agent changes the status line by itself.
+  ["status-interval", "2"],
   ["status-position", "bottom"],
   ["status-style", "bg=colour236,fg=colour252"],
   ["status-left", ` #{${titleOption}} `],
   ["status-left-length", "84"],
   ["status-left-style", "bold"],
-  ["status-right", " F12 or Ctrl-Q d: leave (the agent keeps running) "],
+  // Short, so that the name of the window fits beside it in 80 columns.
+  ["status-right", "#{?pane_dead, The agent has ended., } F12 or Ctrl-Q d: leave "],
   ["status-right-length", "50"],
   ["window-status-format", windowFormat],
   ["window-status-current-format", windowFormat],

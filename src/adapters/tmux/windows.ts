@@ -44,8 +44,8 @@ export function attachCommand(
     // Tmux refuses to run inside itself, and must not take our server for the person's.
     env: { TMUX: undefined, TMUX_PANE: undefined },
     hint: isNested
-      ? `${leaveKeys} brings you back, and the agent keeps running. The keys of your own tmux keep working.`
-      : `${leaveKeys} brings you back, and the agent keeps running.`,
+      ? `${leaveKeys} brings you back. The keys of your own tmux keep working.`
+      : `${leaveKeys} brings you back.`,
   };
 }
 

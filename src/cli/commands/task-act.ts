@@ -87,7 +87,7 @@ export const approve = command({
     brief: "Approve a task's work, or say yes to its question",
     fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. Your approval is for the commit that task diff or merge --dry-run showed you last: if the work has moved since, look at it again. The task's history records the commit.
 
---json: { commit, change: ${changeForm}, merge }. The change or the merge is null; a merge is as in signalbox task merge. ${severalForm}
+--json: { commit, change: ${changeForm}, merge, empty }. The change or the merge is null; a merge is as in signalbox task merge. ${severalForm}
 ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it is")}`,
   },
   func({ commit, unreviewed, json }, ...references) {
@@ -102,6 +102,8 @@ ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it
       tell: (own, answer) => {
         if (answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);
         if (answer.change !== null) tellChange(own, answer.change);
+        if (answer.change !== null && answer.empty)
+          own.say(`The branch of ${shownTask(answer.change.task)} has no commits of its own, so nothing is merged.`);
         if (answer.merge !== null) tellMerge(own, answer.merge);
       },
     });

@@ -43,7 +43,7 @@ export const attach = command({
   },
   docs: {
     brief: "Show a task's agent in this terminal, and talk to it",
-    fullDescription: `F12, or Ctrl-Q and then d, brings you back; the agent continues. Inside your own tmux the agent is shown in a pane of it. Without a terminal, the command that would have been run is printed.
+    fullDescription: `F12, or Ctrl-Q and then d, brings you back; the agent continues. If its program has ended, you see its last screen, and the command says so. Inside your own tmux the agent is shown in a pane of it. Without a terminal, the command that would have been run is printed.
 
 Examples:
   signalbox task attach coffee#12
@@ -55,7 +55,7 @@ Exit codes: 0 ok, 1 there is no terminal here, or the agent cannot be shown, 2 w
     const call = createCall(this);
     const named = reference === undefined ? await onlyTask(call) : await nameTask(call, reference);
     const tmux = process.env.TMUX || undefined;
-    const { argv, set, unset, hint } = await call(routes.attachTask, { ...named, body: given({ role, tmux }) });
+    const { run, argv, set, unset, hint } = await call(routes.attachTask, { ...named, body: given({ role, tmux }) });
     if (!process.stdin.isTTY || !process.stdout.isTTY) {
       this.say("This is not a terminal, so the agent cannot be shown here. In a terminal, run:");
       const changes = [...unset.map((name) => `-u ${name}`), ...set.map(({ name, value }) => `${name}=${value}`)];
@@ -67,12 +67,22 @@ Exit codes: 0 ok, 1 there is no terminal here, or the agent cannot be shown, 2 w
     }
     this.say(hint);
     const failure = await runInTerminal(argv, { ...changedBy(set), ...Object.fromEntries(unset.map(emptied)) });
-    if (failure === undefined) return this.say("You are back. The agent continues.");
+    if (failure === undefined) return this.say(`You are back. ${await howItGoesOn(call, named, run)}`);
     throw new Fault("attach", `The terminal could not be shown: ${argv[0]} ${failure}.`, {
       hint: "Check the daemon's environment: signalbox doctor",
     });
   },
 });
+
+/** Whether the agent that the person has left continues; it may have ended in front of them. */
+async function howItGoesOn(call: Call, named: NamedTask, key: string): Promise<string> {
+  const query = { ...named.query, task: named.params.task, all: "true" } as const;
+  const { runs } = await call(routes.listRuns, { query });
+  const run = runs.find((each) => each.key === key);
+  if (run?.endedAt === null && run.activity !== "ended") return "The agent continues.";
+  const again = run === undefined ? "" : ` To bring it back: signalbox task respawn ${run.task}`;
+  return `${key} has ended.${again}`;
+}
 
 function changedBy(set: readonly { readonly name: string; readonly value: string }[]) {
   return Object.fromEntries(set.map(({ name, value }) => [name, value] as const));

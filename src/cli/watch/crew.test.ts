@@ -54,7 +54,7 @@ test("tickets that wait for others, or can never be given out, are summarised in
   const troubles = ["c-2 waits for c-9, and there is no such ticket.", "c-3 waits for itself."];
   const told = (more: Partial<CrewView>) => crewLines({ crew: crew([slot("A")], more), runs: [] }, frame).slice(1, 4);
   expect(told({ unready, troubles, unread: ["README.md", "c-1.md"] })).toEqual([
-    "No ticket is ready. 2 wait for others: c-2, c-3. Tickets are given to idle agents, at most 10 at a…",
+    "No ticket can be given out. 2 wait for others: c-2, c-3. Tickets are given to idle agents, at most…",
     "c-2 waits for c-9, and there is no such ticket. And 1 more: signalbox ticket list",
     "Not read: README.md, c-1.md. To see why: signalbox ticket list",
   ]);
@@ -62,6 +62,12 @@ test("tickets that wait for others, or can never be given out, are summarised in
     "1 ready: c-1. 1 waits for others: c-2. Tickets are given to idle agents, at most 10 at a time.",
     "c-2 waits for c-9, and there is no such ticket.",
   ]);
+});
+
+test("tickets whose task has ended are named, with the command that gives them out again", () => {
+  const lines = crewLines({ crew: crew([slot("A")], { leftOver: ["c-3", "c-4"] }), runs: [] }, frame);
+  expect(lines[1]).toMatch(/^No ticket can be given out\. /);
+  expect(lines[2]).toMatch(/^Given out before, and not done: c-3, c-4\. To give one out again: /);
 });
 
 test("the reason why an agent is stuck replaces its program's last message; problems are shown at the top", () => {

@@ -125,7 +125,8 @@ async function crewView(core: Core, project: Project): Promise<CrewView> {
     problems.set("", tell(error));
     return { tickets: [], broken: [], tasks: new Map<string, TasksOfTicket>(), place: "file" as const };
   });
-  const open = readyTickets(tickets).flatMap(({ id, status }) => (status === "open" ? [id] : []));
+  const ready = readyTickets(tickets);
+  const open = ready.flatMap(({ id, status }) => (status === "open" ? [id] : []));
   const isOpen = new Set(open);
   const order = core.crew.of(project.name);
   const agents = (await core.store.agents.list({ project: project.name })).toSorted(orderMade);
@@ -137,7 +138,7 @@ async function crewView(core: Core, project: Project): Promise<CrewView> {
     agents: await Promise.all(agents.map((agent) => slotView(core, agent))),
     waiting: open.filter((id) => !tasks.has(id)),
     unready: tickets.flatMap(({ id, status }) => (status === "open" && !isOpen.has(id) ? [id] : [])),
-    leftOver: open.filter((id) => tasks.has(id) && tasks.get(id)?.open === undefined),
+    leftOver: ready.flatMap(({ id }) => (tasks.has(id) && tasks.get(id)?.open === undefined ? [id] : [])),
     unread: broken.map(({ file }) => file),
     // On a forge, an unknown dependency may be an issue without the label, so it is not reported as missing.
     troubles: place === "file" ? [...ticketTroubles(tickets)] : [],

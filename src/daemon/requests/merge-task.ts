@@ -168,7 +168,7 @@ async function mergeAndMove(
 }
 
 /** Whether the task's branch has no commit of its own: its agent may have committed nothing, or to another branch. */
-async function isUnchanged({ git }: Core, { workspace, branch }: Task): Promise<boolean> {
+export async function isUnchanged({ git }: Core, { workspace, branch }: Task): Promise<boolean> {
   return workspace !== "" && (await git?.isAtItsStart(workspace, branch)) === true;
 }
 

@@ -20,7 +20,7 @@ import { judgeUnreviewed, seenCommit } from "../reviewed.ts";
 import type { Addition } from "../task-documents.ts";
 import { isoTime, viewOf } from "../views.ts";
 import { hasTerminal } from "./explain-task.ts";
-import { doneState, mergeApproved, onceMerged } from "./merge-task.ts";
+import { doneState, isUnchanged, mergeApproved, onceMerged } from "./merge-task.ts";
 import { ask, changeView } from "./move-task.ts";
 import { runToCome } from "./tasks.ts";
 
@@ -71,8 +71,15 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     };
     const isOpen = workflow.states[task.status]?.wait.kind === "open";
     const to = isOpen ? doneState(workflow, task.status) : onlyOnceMerged(workflow, task, request, facts);
-    if (to !== undefined) return { commit, change: null, merge: await mergeApproved(core, asked, stored, to, commit) };
-    return { commit, change: await changeView(core, await core.submit(task.id, request)), merge: null };
+    // Read before the workflow's merge, which releases the workspace.
+    const isEmpty = await isUnchanged(core, task);
+    if (to !== undefined) {
+      const merge = await mergeApproved(core, asked, stored, to, commit);
+      return { commit, change: null, merge, empty: merge.empty };
+    }
+    const change = await changeView(core, await core.submit(task.id, request));
+    const merges = workflow.states[change.task.status]?.do.some(({ name }) => name === "merge") === true;
+    return { commit, change, merge: null, empty: isEmpty && merges };
   };
 }
 

@@ -97,14 +97,19 @@ export function attachTask(core: Core): Handler<Routes["attachTask"]> {
     const at = { session: terminalSession(stored.task.id), run: pane.run };
     const { argv, env, hint } = terminal.attachCommand(at, tmux === undefined ? {} : { TMUX: tmux });
     const pairs = Object.entries(env);
+    const ended = `${endedText(run, stored)}\nThis is its last screen; keys do nothing there.`;
     return {
       run: run.key,
       argv,
       set: pairs.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
       unset: pairs.flatMap(([name, value]) => (value === undefined ? [name] : [])),
-      hint,
+      hint: pane.dead === undefined ? `${hint} The agent keeps running.` : `${ended} ${hint}`,
     };
   };
+}
+
+function endedText({ key }: Run, { task, isOpen }: StoredTask): string {
+  return `${key} has ended.${isOpen ? ` To bring it back: signalbox task respawn ${task.id}` : ""}`;
 }
 
 function hintFor({ started, endedAt }: Run, task: string): string {
