@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutText, oneLine, plainOutput, sentence, sentences, shownTime } from "./text.ts";
+import { cutText, firstStatement, oneLine, plainOutput, sentence, sentences, shownTime } from "./text.ts";
 
 test("a program's message becomes a complete sentence", () => {
   expect(["Too much", "Not so fast.", " Why? ", ""].map(sentence)).toEqual(["Too much.", "Not so fast.", "Why?", ""]);
@@ -9,6 +9,13 @@ test("a program's message becomes a complete sentence", () => {
 test("a sentence never runs into a command before it, and a command at the end stays copyable", () => {
   const both = ["It is over. Go on: signalbox task create --from k2m4p", "", "If not: git branch -D m1"];
   expect(sentences(both)).toBe("It is over. Go on: signalbox task create --from k2m4p. If not: git branch -D m1");
+});
+
+test("a first line that announces a quote is kept together with it", () => {
+  const quote = "The remote refused. git says:\nremote: Sign your commits.\nerror: failed to push";
+  expect(firstStatement(quote)).toBe(quote);
+  expect(firstStatement("The tests fail.\n1\n2")).toBe("The tests fail.");
+  expect(firstStatement(["The tests say:", ..."123456789"].join("\n"))).toBe("The tests say:\n1\n2\n3\n4\n5\n6\n7\n8");
 });
 
 test("a time is shown to the second, with its time zone", () => {

@@ -94,3 +94,11 @@ export function lastWords(printed: string, most = 300): string {
     .filter((line) => /[\p{L}\p{N}]/u.test(line));
   return cutText(lines.slice(-maxLines).join(" · "), most);
 }
+
+const maxQuoted = 8;
+
+/** The first line of a text. If it ends with a colon, such as "git says:", the lines after it belong to it. */
+export function firstStatement(text: string): string {
+  const [first = "", ...rest] = text.split("\n");
+  return first.trimEnd().endsWith(":") ? [first, ...rest.slice(0, maxQuoted)].join("\n") : first;
+}

@@ -123,6 +123,8 @@ export const routes = {
       stuck: list(record({ task: text, action: text, reason: text })),
       /** Default branches that were deleted, or moved without a merge of Signalbox, and broken branches. */
       branches: list(record({ project: text, reason: text, fix: text })),
+      /** Folders of workspaces that were set aside, because their contents could not be saved. */
+      unsaved: list(record({ project: text, path: text, reason: text, fix: text })),
     }),
   }),
 

@@ -10,8 +10,10 @@ const workspaceWire = record({
   /** The checked-out branch; null if HEAD is on no branch, or cannot be read. */
   branch: nullable(text),
   state: oneOf("clean", "dirty", "broken", "missing"),
-  /** What is wrong with it, as a sentence; empty if nothing is. */
+  /** What is wrong with it, in sentences; empty if nothing is. */
   reason: text,
+  /** Whether it was set aside, because its contents could not be saved. No task gets it. */
+  isUnsaved: boolean,
   /** In bytes. For a very large workspace, the part that was counted. */
   size: integer(0),
   isCut: boolean,

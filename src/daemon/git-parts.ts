@@ -97,8 +97,9 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const predictions = createPredictions({ store, clock, workspacesOf, onError });
   const parking = createParking({ store, clock, log, workspacesOf, settingsOf: given.settingsOf });
   const room = createPoolRoom(clock);
-  const { endRuns, endCommands } = given;
-  const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, endRuns, endCommands };
+  const { endRuns, endCommands, tellPerson } = given;
+  const ending = { endRuns, endCommands, tellPerson };
+  const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, ...ending };
   const upkeepTimer = createUpkeepTimer(pools);
   const protection = createProtection({ ...given, workspacesOf, where });
   const repositories = createRepositories({

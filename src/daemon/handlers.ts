@@ -7,6 +7,7 @@ import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
 import { bounded } from "./refusals.ts";
 import { addAgents, assignAgent, cleanAgents, listAgents, listHarnesses } from "./requests/agents.ts";
+import { openPullRequest, syncTask } from "./requests/branch-task.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import {
   announceConfig,
@@ -24,7 +25,7 @@ import { diffTask, fetchTask } from "./requests/diff-task.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
-import { cancelMerge, mergeTask, openPullRequest, syncTask, undoTaskMerge } from "./requests/merge-task.ts";
+import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import { projectChanges, projectPermissions, trustConfig, trustProject } from "./requests/permissions.ts";
 import {

@@ -1,11 +1,12 @@
 import type { Task } from "../engine/task.ts";
-import { Fault } from "../fault.ts";
+import { Fault, tell } from "../fault.ts";
 import { type ControlRepository, taskRef } from "../ports/control-repository.ts";
 import type { Project, Store } from "../ports/store.ts";
 import { shellWord } from "../shell-quote.ts";
 import { movedTarget, movedTrouble, targetTrouble } from "./moved-target.ts";
 import { remoteName, remoteOf, targetOf } from "./project.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
+import { unreadableWorkspace } from "./workspaces/unsaved-workspaces.ts";
 
 /** The commit with all of a task's work, or why it cannot be merged. */
 export type MergeableWork =
@@ -13,8 +14,9 @@ export type MergeableWork =
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * Reads the work of a task from its workspace or, where that is gone, from what was collected. `leaves`: uncommitted
- * files are not part of the work, such as files that tests have left.
+ * Reads the work of a task from its workspace or, where that is gone, from what was collected. A workspace that exists but
+ * cannot be read may contain later commits and uncommitted files, so its task is refused. `leaves`: uncommitted files are
+ * not part of the work, such as files that tests have left.
  */
 export async function mergeableWork(
   store: Pick<Store, "listTasks">,
@@ -28,6 +30,7 @@ export async function mergeableWork(
   if (trouble !== undefined) return { kind: "refused", reason: `${trouble.reason}\n${trouble.fix}` };
   const folder = task.workspace;
   const found = folder === "" ? undefined : await kind.inspect(folder);
+  if (found?.kind === "broken") return { kind: "refused", reason: tell(unreadableWorkspace(task, found.reason)) };
   if (found?.kind !== "there") return collected(own, project, task);
   if (found.operation !== undefined)
     return { kind: "refused", reason: `A ${found.operation} is in progress in ${folder}. Finish it, or abort it.` };

@@ -346,7 +346,8 @@ function restore(workflow: Workflow, task: Task, actor: Actor, state: State): De
     endRun(draft, name, true);
     draft.sessions = { ...draft.sessions, [name]: key };
   }
-  draft.effects.push({ action: "acquire_workspace", params: {} });
+  // A person asks for it, so a folder that cannot be read is replaced.
+  draft.effects.push({ action: "acquire_workspace", params: { replaces: true } });
   const isAgents = task.held?.again !== "do" && task.held?.again !== "effects" && task.phase === "waiting";
   const starts = run?.prompt !== undefined && isAgents && workflow.prompts[run.prompt] !== undefined;
   if (starts) startRun(draft, run);

@@ -1,4 +1,4 @@
-import { sentence, sentences } from "../text.ts";
+import { firstStatement, sentence, sentences } from "../text.ts";
 import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, startOf } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Activity } from "./reconcile.ts";
@@ -172,8 +172,8 @@ function mergeNeeds(facts: NeedFacts): readonly Need[] {
   if (merge === undefined || merge.state === "under-way") return [];
   const { state, target, reason } = merge;
   if (state === "waits") return [need(facts, "merge", `It waits to be merged into "${target}". ${reason}`, "", state)];
-  const [first = ""] = reason.split("\n");
-  return [need(facts, "merge", first, `Fix the cause, then merge again: signalbox task merge ${task.id}`, state)];
+  const text = firstStatement(reason);
+  return [need(facts, "merge", text, `Fix the cause, then merge again: signalbox task merge ${task.id}`, state)];
 }
 
 /** The question that an agent asks in a dialogue. */

@@ -49,6 +49,18 @@ export interface Workspace extends Kept {
   readonly commit?: string;
   /** The installed programs that run the tests, by path, with a hash of each after the setup; missing without a setup. */
   readonly runners?: Readonly<Record<string, string>>;
+  /** Only of a folder that was set aside, because its contents could not be saved. No task gets it. */
+  readonly unsaved?: UnsavedFolder;
+}
+
+export interface UnsavedFolder {
+  /** The task whose workspace it was; empty if it was free. */
+  readonly task: string;
+  /** What is wrong with it, as a sentence; empty if that is unknown. */
+  readonly reason: string;
+  /** Whether the task's history has it, and whether a person was called for it. */
+  readonly isNoted?: boolean;
+  readonly isTold?: boolean;
 }
 
 /** Whether a workspace is a judge's checkout. */

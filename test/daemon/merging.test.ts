@@ -1,13 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { spawnCommands } from "../../src/adapters/system.ts";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { createPredictions } from "../../src/daemon/merging/conflicts.ts";
 import { lineOf } from "../../src/daemon/merging/merging.ts";
+import { syncTask } from "../../src/daemon/requests/branch-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
-import { cancelMerge, mergeTask, syncTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { cancelMerge, mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
 import { approveTask } from "../../src/daemon/requests/person.ts";
 import { Fault } from "../../src/fault.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";
@@ -782,7 +783,7 @@ test("a merge can be undone, also below later merges, and only once", async () =
 });
 
 test("the remote gets the merge too; if it refuses, nothing has moved and the task stays", async () => {
-  const { work, merge, repository, git, tip } = await startStage();
+  const { work, merge, explain, repository, git, tip } = await startStage();
   const remote = join(repository, "..", "remote.git");
   execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
   git(repository, "remote", "add", "origin", remote);
@@ -798,7 +799,42 @@ test("the remote gets the merge too; if it refuses, nothing has moved and the ta
   expect(answer).toMatchObject({ state: "refused", task: { status: "busy" } });
   expect(answer.reason).toContain("could not be pushed");
   expect([tip(), git(remote, "rev-parse", "main")]).toEqual([before, before]);
+  // The remote's own words, and not only "git says:".
+  const { blocked, task } = await explain("b2222");
+  expect(blocked[0]?.reason).toContain("only by pull request");
+  expect(task.needs[0]).toMatchObject({
+    text: expect.stringContaining("Read the remote's message"),
+    brief: expect.stringMatching(/^Not merged at [^\n]*only by pull request[^\n]*$/),
+  });
 });
+
+test("a merge waits for a remote whose folder is gone, says how to name another, and continues when it is back", async () => {
+  const { work, merge, explain, repository, git, tip, until, core, adapter } = await startStage();
+  const remote = join(repository, "..", "remote.git");
+  execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
+  git(repository, "remote", "add", "origin", remote);
+  await work("b1111", { "cup.md": "full\n" });
+  renameSync(remote, `${remote}-away`);
+  const answer = await merge("b1111");
+  expect(answer).toMatchObject({ state: "waits", task: { status: "busy" } });
+  expect(answer.reason).toContain(`there is no folder ${remote}`);
+  const rename = `git -C ${repository} remote set-url origin ADDRESS && signalbox project trust coffee`;
+  expect(answer.reason).toContain(rename);
+  expect((await explain("b1111")).task.needs[0]?.text).toContain("remote set-url");
+  renameSync(`${remote}-away`, remote);
+  await until("b1111", ({ isOpen }) => !isOpen);
+  expect(git(remote, "rev-parse", "main")).toBe(tip());
+
+  // The advice.
+  await work("b2222", { "pot.md": "full\n" });
+  renameSync(remote, `${remote}-away`);
+  expect(await merge("b2222")).toMatchObject({ state: "waits" });
+  git(repository, "remote", "set-url", "origin", `${remote}-away`);
+  await core.store.updateProject("coffee", { obeyed: await adapter.obeyed(repository) });
+  await merge("b2222");
+  await until("b2222", ({ isOpen }) => !isOpen);
+  expect(git(`${remote}-away`, "rev-parse", "main")).toBe(tip());
+}, 60_000);
 
 test("the work is merged onto commits that others pushed meanwhile, and the user's branch gets both", async () => {
   const stage = await startStage();

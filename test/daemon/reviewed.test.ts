@@ -2,9 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Asked } from "../../src/daemon/handlers.ts";
+import { syncTask } from "../../src/daemon/requests/branch-task.ts";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
-import { mergeTask, syncTask } from "../../src/daemon/requests/merge-task.ts";
+import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
 import { approveTask } from "../../src/daemon/requests/person.ts";
 import { startGitStage } from "./git-stage.ts";
 

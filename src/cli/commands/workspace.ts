@@ -13,7 +13,7 @@ const gc = command({
   parameters: { flags: { project, "dry-run": flag("Only show what would be done"), yes: flag("Do not ask"), json } },
   docs: {
     brief: "Clean up unused workspaces, branches and trash",
-    fullDescription: `Workspaces of tasks that are over are released. Free workspaces that are broken, or that exceed the pool's size, go to the trash after their contents are salvaged. Branches of tasks that are over are deleted if the default branch has all their commits; the others are listed with the number of commits that only they have. Trash older than trash_days (30) is deleted, and the oldest trash if there is more than trash_limit (10GB). Salvaged work is kept. The command first shows what it will do; on a terminal you are asked, elsewhere --yes is needed.
+    fullDescription: `Workspaces of tasks that are over are released. Free workspaces that are broken, or that exceed the pool's size, go to the trash after their contents are salvaged. Branches of tasks that are over are deleted if the default branch has all their commits; the others are listed with the number of commits that only they have. Trash older than trash_days (30) is deleted, and the oldest trash if there is more than trash_limit (10GB). Salvaged work is kept. A workspace that was set aside, because git could not read it, is salvaged if you have repaired it, and stays otherwise. The command first shows what it will do; on a terminal you are asked, elsewhere --yes is needed.
 
 --json: { done: [{ what, project, path, reason, freed }] }
 Exit codes: 0 ok, 1 failed, or you said no, 2 wrong usage, 3 no such project`,
@@ -74,9 +74,9 @@ const list = command({
   parameters: { flags: { project, json } },
   docs: {
     brief: "List the workspaces, their state and their size",
-    fullDescription: `A workspace is clean, dirty (it has uncommitted changes), broken or missing. A free one waits for the next task of its project.
+    fullDescription: `A workspace is clean, dirty (it has uncommitted changes), broken or missing. A free one waits for the next task of its project. An unsaved one was set aside when it was released, because git could not read it; no task gets it.
 
---json: { workspaces: [{ project, path, kind, task: { id, number, summary }, branch, state, reason, size, isCut }], size, trash: { folders, size } }. Sizes are in bytes
+--json: { workspaces: [{ project, path, kind, task: { id, number, summary }, branch, state, reason, isUnsaved, size, isCut }], size, trash: { folders, size } }. Sizes are in bytes
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
   },
   async func({ project, json }) {
@@ -105,9 +105,11 @@ function columns({ paint }: Context, workspaces: readonly WorkspaceView[]) {
   ] as const;
 }
 
-function row({ project, task, state, branch, kind, size, isCut, path }: WorkspaceView): readonly string[] {
+function row(workspace: WorkspaceView): readonly string[] {
+  const { project, task, state, branch, kind, size, isCut, isUnsaved, path } = workspace;
   const takes = `${isCut ? "over " : ""}${writeSize(size)}`;
-  return [project, task === null ? "free" : `${project}#${task.number}`, state, branch ?? "–", kind, takes, path];
+  const owner = task === null ? (isUnsaved ? "unsaved" : "free") : `${project}#${task.number}`;
+  return [project, owner, state, branch ?? "–", kind, takes, path];
 }
 
 export const workspaceCommands = buildRouteMap({

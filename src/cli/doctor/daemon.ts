@@ -10,6 +10,7 @@ import { damageOf, readDatabase } from "../../home/database.ts";
 import { findRepository, homePlaces, packageVersion } from "../../home/places.ts";
 import { listWorkflows } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { firstStatement } from "../../text.ts";
 import { worktreeLimits } from "../ask.ts";
 import { isAlive } from "../connect.ts";
 import { shownTask } from "../find.ts";
@@ -111,14 +112,16 @@ export interface Stored {
   readonly projects: readonly { readonly name: string; readonly path: string; readonly workspaces: string }[];
   /** Problems of default branches. Only a running daemon knows them. */
   readonly branches?: readonly { readonly project: string; readonly reason: string; readonly fix: string }[];
+  /** Workspaces that were set aside, because they could not be saved. Only a running daemon knows them. */
+  readonly unsaved?: readonly { readonly project: string; readonly reason: string; readonly fix: string }[];
 }
 
 const pageSize = "1000";
 
 /** Asks the running daemon. */
 export async function askStored(call: Call, file: string): Promise<Stored> {
-  // An older daemon does not report branches.
-  const { damage, stuck, branches = [] } = await call(routes.check);
+  // An older daemon does not report branches and unsaved workspaces.
+  const { damage, stuck, branches = [], unsaved = [] } = await call(routes.check);
   const { projects } = await call(routes.listProjects);
   const troubled: Stored["troubled"][number][] = [];
   const held = new Set<string>();
@@ -140,7 +143,7 @@ export async function askStored(call: Call, file: string): Promise<Stored> {
   for (const { task, action, reason } of stuck) {
     if (!held.has(task)) troubled.push({ task, why: `${action} failed: ${reason}` });
   }
-  return { version: writtenVersion(file), damage, troubled, projects, branches };
+  return { version: writtenVersion(file), damage, troubled, projects, branches, unsaved };
 }
 
 /** Reads the file without writing to it. Undefined if there is none. */
@@ -282,7 +285,7 @@ function lookAtTasks(stored: Stored | undefined): readonly Finding[] {
   const { troubled = [] } = stored ?? {};
   if (troubled.length === 0) return ok("none is held");
   const shown = troubled.slice(0, maxShown).flatMap(({ task, why }) => {
-    const [line = ""] = why.split("\n");
+    const line = firstStatement(why).replace(/\s+/g, " ");
     return warning(`${task} ${line}`, `signalbox task explain ${task}`);
   });
   const rest = troubled.length - maxShown;
@@ -290,7 +293,7 @@ function lookAtTasks(stored: Stored | undefined): readonly Finding[] {
 }
 
 function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
-  const { projects = [], branches = [] } = stored ?? {};
+  const { projects = [], branches = [], unsaved = [] } = stored ?? {};
   const gone = projects.flatMap(({ name, path }) => {
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     if (isFolder && findRepository(path) !== undefined) return [];
@@ -300,7 +303,11 @@ function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
       `signalbox project update ${name} --path PATH\nor, to remove it with its tasks and their history: signalbox project remove ${name}`,
     );
   });
-  const wrong = [...gone, ...branches.flatMap(({ project, reason, fix }) => error(`${project}: ${reason}`, fix))];
+  const wrong = [
+    ...gone,
+    ...branches.flatMap(({ project, reason, fix }) => error(`${project}: ${reason}`, fix)),
+    ...unsaved.flatMap(({ project, reason, fix }) => warning(`${project}: ${reason}`, fix)),
+  ];
   if (projects.length === 0) return ok("none yet; in a repository: signalbox init");
   const well = ok(projects.map(({ name }) => name).join(", "));
   return [...(wrong.length > 0 ? wrong : well), ...projects.flatMap(offerClones)];

@@ -34,6 +34,7 @@ import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "../workspaces/project-workspaces.ts";
 import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
 import { placeTaskFiles } from "../workspaces/task-files.ts";
+import { isUnreadable, reportUnsaved, setAside, unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
 import type { UpkeepLimits } from "../workspaces/upkeep.ts";
 import { createBranch, deleteBranch, harvestUncommitted, mergeWork, nameBranch, syncRepo } from "./branch.ts";
 import { type CommandPorts, runInWorkspace } from "./commands.ts";
@@ -68,7 +69,17 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     const workspace = { ...leased, branches: leased.branches ?? branches };
     if (leased.branches === undefined) await ports.store.workspaces.put(workspace);
     await noteBeginning(workspaces.control, task, base.commit);
-    await prepare(ports, workspaces, project, settings, task, workspace, base, key);
+    const prepareIt = (it: Workspace) => prepare(ports, workspaces, project, settings, task, it, base, key);
+    await prepareIt(workspace).catch(async (error) => {
+      const found = isUnreadable(error) ? await workspaces.kind.inspect(workspace.path) : undefined;
+      if (found?.kind !== "broken") throw error;
+      const isOwn = task.workspace === workspace.path;
+      // Only a person may decide that the task goes on without what is in it.
+      if (isOwn && params.replaces !== true) throw unreadableWorkspace(task, found.reason);
+      await setAside(ports, workspaces, workspace, isOwn ? task.id : "");
+      await prepareIt({ ...workspace, readyFor: "" });
+    });
+    await reportUnsaved(ports, project.name, task);
     const { stored } = await ports.submit(task.id, {
       kind: "edit",
       actor: { role: "engine" },
@@ -254,6 +265,7 @@ interface GitEffectPorts extends CommandPorts {
   readonly settingsOf: SettingsOf;
   limits(): UpkeepLimits;
   workflowOf(task: Task): Promise<Workflow>;
+  tellPerson(task: Task, message: string, key: string): Promise<void>;
 }
 
 /** The effects that need git. */
@@ -281,6 +293,7 @@ interface ReleasePorts extends ReleaseWorkspacesPorts, CommandPorts {
   readonly settingsOf: SettingsOf;
   readonly submit: Submit;
   publishAgents(): Promise<void>;
+  tellPerson(task: Task, message: string, key: string): Promise<void>;
 }
 
 /**
@@ -300,6 +313,7 @@ export function releaseWorkspace(ports: ReleasePorts): Perform {
       if (found.kind === "there") await tearDown(ports, project, workspace, task, key);
     }
     await releaseWorkspaces(ports, task.id);
+    await reportUnsaved(ports, task.project);
     if (project !== undefined) await removeOtherKind(ports, await workspacesOf(project), project);
     if (task.workspace !== "") {
       await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { workspace: "" } });

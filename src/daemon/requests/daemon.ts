@@ -18,6 +18,7 @@ import type { Handler } from "../handlers.ts";
 import { targetTrouble } from "../moved-target.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
+import { unsavedWorkspaces } from "../workspaces/unsaved-workspaces.ts";
 import { agentsOf } from "./tasks.ts";
 
 export function pause(core: Core): Handler<Routes["pause"]> {
@@ -202,7 +203,9 @@ export function check(core: Core): Handler<Routes["check"]> {
           stuck.push({ task: task.id, action: effect.action, reason: failure?.reason ?? "" });
       }
       before = page.at(-1)?.order;
-      if (before === undefined) return { damage, stuck, branches: await branchTroubles(core) };
+      if (before !== undefined) continue;
+      const unsaved = (await unsavedWorkspaces(core.store)).map(({ task: _, ...each }) => each);
+      return { damage, stuck, branches: await branchTroubles(core), unsaved };
     }
   };
 }

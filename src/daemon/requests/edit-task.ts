@@ -24,8 +24,8 @@ import { eventsOf, isShared, mustHave, projectOf } from "../project.ts";
 import { writeDocument } from "../task-documents.ts";
 import { isoTime } from "../views.ts";
 import { changeBranch } from "../workspaces/branch.ts";
+import { leaveWorkspaces } from "../workspaces/free-workspaces.ts";
 import { otherTaskWith } from "../workspaces/own-branches.ts";
-import { leaveWorkspaces } from "../workspaces/pool.ts";
 import { changeView, haltTask } from "./move-task.ts";
 
 export function getDocument(core: Core): Handler<Routes["getDocument"]> {

@@ -29,6 +29,7 @@ import { eventsOf, remoteOf } from "../project.ts";
 import { warnOfProtected } from "../protection.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { effectView, isoTime, viewOf } from "../views.ts";
+import { unsavedWorkspaces } from "../workspaces/unsaved-workspaces.ts";
 
 export function explainTask(core: Core): Handler<Routes["explainTask"]> {
   return async (asked) => {
@@ -59,6 +60,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...left(core, workflow, task).filter(({ reason }) => !needs.some(({ text }) => text === reason)),
         ...(await full(core, workflow, task)),
         ...(await lostMerge(core, stored)),
+        ...(await unsaved(core, task)),
       ],
       moves,
       // Effects after a failed one wait for a person.
@@ -163,6 +165,11 @@ async function byItself({ deadlines, scheduler, agents }: Core, workflow: Workfl
   if (!isFull) return [...timed, { what: "Start now", at: null }];
   const when = others.length === 0 ? "a slot is free" : `a task that has a slot ends in ${starting.join(" or ")}`;
   return [...timed, { what: `Start when ${when}`, at: null }];
+}
+
+/** The folders of the task that could not be saved. They are reported after its end too. */
+async function unsaved({ store }: Core, { id, project }: Task): Promise<readonly Block[]> {
+  return (await unsavedWorkspaces(store, { project })).filter(({ task }) => task === id);
 }
 
 /** A slot is free, but only spawn_next in the workflow would start this task. */

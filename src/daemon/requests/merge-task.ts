@@ -2,34 +2,25 @@ import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { MergeView } from "../../api/tasks.ts";
 import { decide } from "../../engine/decide.ts";
-import { endState, mergingState, theWayBack } from "../../engine/persons-turn.ts";
+import { endState, mergingState } from "../../engine/persons-turn.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
-import type { GivenBack, Merge } from "../../ports/records.ts";
+import type { Merge } from "../../ports/records.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
-import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
-import type { Core, Repositories } from "../core.ts";
-import { openPullRequest as openOn } from "../forge/pull-request.ts";
+import { actorFor, findTask } from "../authorise.ts";
+import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import {
-  type Clash,
-  feedbackOn,
-  learningIn,
-  mergedModules,
-  prepareMerge,
-  tellConflict,
-  unpushedModules,
-  warnOfModules,
-} from "../merging/conflicts.ts";
+import { mergedModules, unpushedModules, warnOfModules } from "../merging/conflicts.ts";
 import type { Wanted } from "../merging/merging.ts";
-import { mergeOnForge, previewMerge, previewUndo, syncBranch, undoMerge } from "../merging/other-merges.ts";
-import { mustHave, remoteName, targetOf } from "../project.ts";
+import { mergeOnForge, previewMerge, previewUndo, undoMerge } from "../merging/other-merges.ts";
+import { mustHave, targetOf } from "../project.ts";
 import { type Protected, protectedWord, seeIt, warnOfProtected, whatIsChanged } from "../protection.ts";
 import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
 import { isOtherBranch, taskCommit } from "../task-work.ts";
-import { pullRequestView, viewOf } from "../views.ts";
+import { viewOf } from "../views.ts";
+import { unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
 import { ask } from "./move-task.ts";
 
 type About = Asked<{ readonly project?: string }, unknown>;
@@ -115,15 +106,16 @@ async function letItMerge(
   to: string,
   { numbers, unreadable }: Facts,
 ): Promise<MergeView> {
+  const { workspace } = stored.task;
+  const found = workspace === "" ? undefined : await (await gitOf(core).workspacesOf(project)).kind.inspect(workspace);
+  if (found?.kind === "broken") throw unreadableWorkspace(stored.task, found.reason);
   if (unreadable?.otherBranch !== undefined)
     throw new Fault("merge.other-branch", unreadable.reason, { hint: unreadable.fix });
   // A workflow may ignore uncommitted files, which tests often leave. A person may not know that they exist.
   if (numbers.dirty === 1)
-    throw new Fault(
-      "merge.uncommitted",
-      `${stored.task.workspace} has uncommitted changes, which would not be merged.`,
-      { hint: "Commit them there, or remove them." },
-    );
+    throw new Fault("merge.uncommitted", `${workspace} has uncommitted changes, which would not be merged.`, {
+      hint: "Commit them there, or remove them.",
+    });
   await mustBeShown(core, stored.task);
   const { task } = await ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }));
   return {
@@ -324,86 +316,4 @@ async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, keyo
 function gitOf({ repositories }: Core): NonNullable<Core["repositories"]> {
   if (repositories !== undefined) return repositories;
   throw new Fault("git.unavailable", "This daemon works without git.");
-}
-
-/** Pushes the task's branch and opens its pull request. The task's status does not change. */
-export function openPullRequest(core: Core): Handler<Routes["openPullRequest"]> {
-  return async (asked) => {
-    const stored = await findTask(core, asked);
-    // Authorised as an edit: the task's status does not change.
-    await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
-    mustBeOpen(stored);
-    const { task } = stored;
-    if (core.forge === undefined) throw new Fault("forge.unavailable", "This daemon does not push.");
-    const { title, body, draft } = asked.body;
-    const project = await mustHave(core, task.project);
-    const { remote } = await core.forge.forgeOf(project);
-    if (remote === undefined) {
-      throw new Fault("forge.none", `${project.path} has no remote, so no pull request can be opened.`, {
-        hint: `Merge it here: signalbox task merge ${task.id}\nOr add a remote first: git -C ${project.path} remote add ${remoteName} URL, then: signalbox project trust ${project.name}`,
-      });
-    }
-    return pullRequestView(await openOn(core.forge, project, task, { title, body, isDraft: draft }));
-  };
-}
-
-/** Merges one of the user's branches into the task's. If a person asked, the task's agent is given the conflicts. */
-export function syncTask(core: Core): Handler<Routes["syncTask"]> {
-  return async (asked) => {
-    const stored = await findTask(core, asked);
-    const { task } = stored;
-    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
-    mustBeOpen(stored);
-    const project = await mustHave(core, task.project);
-    const { repositories } = core;
-    if (repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
-    const { from = targetOf(project, task), giveBack = true } = asked.body;
-    const ports = { clock: core.clock, signal: repositories.signal };
-    const synced = await syncBranch(ports, await repositories.workspacesOf(project), project, task, from);
-    const { commit } = synced;
-    if (synced.kind === "synchronised")
-      return {
-        from,
-        commit,
-        commits: synced.commits,
-        files: [],
-        givenBack: null,
-        task: await freshView(core, task.id),
-      };
-    const command = await prepareMerge(repositories, task, from);
-    const givenBack = giveBack ? await giveToAgent(core, repositories, stored, actor, synced, command) : undefined;
-    if (givenBack === undefined) throw conflict(synced, task.branch, task.workspace, command);
-    return { from, commit, commits: 0, files: [...synced.files], givenBack, task: await freshView(core, task.id) };
-  };
-}
-
-/** Moves the task back to a state with an agent, or reminds the present agent. An agent that asked itself is not told. */
-async function giveToAgent(
-  core: Core,
-  { clock }: Repositories,
-  { task }: StoredTask,
-  actor: Actor,
-  clash: Clash,
-  command: string,
-): Promise<GivenBack | undefined> {
-  if (actor.role !== "human") return undefined;
-  const to = theWayBack(await core.workflows.get(task.workflowHash), task);
-  const word = { tell: tellConflict, entry: task.entry };
-  const wish = typeof to === "string" ? ({ kind: "move", to } as const) : ({ kind: "remind" } as const);
-  const words = feedbackOn(clash, command, clock.now());
-  const { decision, stored } = await core.submit(task.id, { ...wish, actor, word }, words);
-  if (decision.kind !== "moved" && decision.kind !== "stayed") return undefined;
-  return { to: stored.task.status, ...learningIn(decision) };
-}
-
-function conflict({ branch, files }: Clash, own: string, folder: string, command: string): Fault {
-  return new Fault("sync.conflict", `"${branch}" conflicts with "${own}" in ${files.join(", ")}.`, {
-    hint: `Merge it in ${folder}: ${command}`,
-  });
-}
-
-async function freshView(core: Core, id: string) {
-  const stored = await core.store.getTask(id);
-  if (stored === undefined) throw new Fault("task.missing", "The task is gone.");
-  return viewOf(core, stored);
 }

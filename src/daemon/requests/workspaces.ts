@@ -13,6 +13,7 @@ import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
 import type { PoolPorts } from "../workspaces/pool.ts";
 import { isBegun, type ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { describeUnsaved } from "../workspaces/unsaved-workspaces.ts";
 import { cleanPools, trashOrder } from "../workspaces/upkeep.ts";
 
 const folder = "refs/signalbox/salvage/";
@@ -160,7 +161,7 @@ async function workspaceView(
   workspace: Workspace,
   of: WorkspaceView["kind"],
 ): Promise<WorkspaceView> {
-  const { project, path } = workspace;
+  const { project, path, unsaved } = workspace;
   const stored = workspace.task === "" ? undefined : await store.getTask(workspace.task);
   const found = await look(kind, path);
   const { bytes, isCut } = await kind.diskUse(path);
@@ -172,7 +173,8 @@ async function workspaceView(
       stored === undefined ? null : { id: stored.task.id, number: stored.task.number, summary: stored.task.summary },
     branch: found.kind === "there" ? (found.branch ?? null) : null,
     state: found.kind === "there" ? (found.dirty ? "dirty" : "clean") : found.kind,
-    reason: found.kind === "broken" ? found.reason : "",
+    reason: found.kind !== "broken" ? "" : unsaved === undefined ? found.reason : describeUnsaved(workspace).reason,
+    isUnsaved: unsaved !== undefined,
     size: bytes,
     isCut,
   };

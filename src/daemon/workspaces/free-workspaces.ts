@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../fault.ts";
 import { isCheckout, type Workspace } from "../../ports/records.ts";
@@ -8,6 +8,7 @@ import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { publishAgents } from "../callers.ts";
 import { type PoolPorts, releaseWorkspaces, removeWorkspace } from "./pool.ts";
 import { isBegun, type ProjectWorkspaces } from "./project-workspaces.ts";
+import { describeUnsaved, reportUnsaved, unsavedWorkspaces } from "./unsaved-workspaces.ts";
 
 /** A workspace of a pool, and whether it may be removed. */
 export interface ToClean {
@@ -29,7 +30,9 @@ export async function freeWorkspaces(
 ): Promise<readonly ToClean[]> {
   const recorded = (await store.workspaces.list({ project: project.name })).filter((each) => each.kind !== "folder");
   const adopted = strays.flatMap(({ workspace }) => (workspace === undefined ? [] : [workspace]));
-  const pool = [...recorded, ...adopted.filter(({ id }) => !recorded.some((each) => each.id === id))];
+  const all = [...recorded, ...adopted.filter(({ id }) => !recorded.some((each) => each.id === id))];
+  const unsaved = all.filter((each) => each.unsaved !== undefined);
+  const pool = all.filter((each) => each.unsaved === undefined);
   const checkouts = pool.filter(isCheckout);
   const ofPool = await toClean(
     store,
@@ -37,7 +40,17 @@ export async function freeWorkspaces(
     kind,
     pool.filter((each) => !isCheckout(each)),
   );
-  return [...ofPool, ...(await toClean(store, project, kind, checkouts))];
+  const ofJudges = await toClean(store, project, kind, checkouts);
+  return [...ofPool, ...ofJudges, ...(await Promise.all(unsaved.map((each) => lookAgain(kind, each))))];
+}
+
+/** A folder that was set aside stays until a person has repaired or deleted it. */
+async function lookAgain(kind: WorkspaceKind, workspace: Workspace): Promise<ToClean> {
+  const found = await kind.inspect(workspace.path);
+  if (found.kind === "missing") return { workspace, isNeeded: false, reason: "You deleted its folder." };
+  if (found.kind === "there") return { workspace, isNeeded: false, reason: "It can be read again." };
+  const { reason, fix } = describeUnsaved(workspace);
+  return { workspace, isNeeded: true, reason: `${reason} ${fix.replaceAll("\n", ". ")}` };
 }
 
 /** Of a pool, or of the judges' checkouts, which are limited to the same number while nobody uses them. */
@@ -107,6 +120,35 @@ export async function retireProject(ports: PoolPorts, project: Project): Promise
   const { control } = workspaces;
   const salvaged = await control.listSalvaged().catch(() => []);
   return { control: control.folder, salvaged: salvaged.length, left };
+}
+
+/**
+ * For a task that is deleted: releases its workspaces. Workspaces whose content cannot be saved are renamed to a path that no
+ * task gets. Returns these paths.
+ */
+export async function leaveWorkspaces(ports: PoolPorts, task: string): Promise<readonly string[]> {
+  const { store, log } = ports;
+  try {
+    await releaseWorkspaces(ports, task);
+    return (await unsavedWorkspaces(store)).flatMap((each) => (each.task === task ? [each.path] : []));
+  } catch (error) {
+    if (!(error instanceof Fault) || error.retry === "later") throw error;
+    log.warn("A workspace could not be saved, and is kept unchanged", { task, error });
+    return renameAway(store, task);
+  }
+}
+
+async function renameAway(store: Store, task: string): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (const workspace of await store.workspaces.list({ task })) {
+    const aside = `${workspace.path}-left-${task}`;
+    if (existsSync(workspace.path)) {
+      await rename(workspace.path, aside);
+      kept.push(aside);
+    }
+    await store.workspaces.remove(workspace.id);
+  }
+  return kept;
 }
 
 interface StaleWorkspace {
@@ -186,6 +228,7 @@ export async function recoverPools(ports: PoolPorts): Promise<void> {
         await releaseWorkspaces(ports, workspace.task);
         log.info("A workspace was released", { path: workspace.path, reason });
       }
+      await reportUnsaved(ports, project.name);
       const strays = await strayFolders(ports, project, await workspacesOf(project));
       await adoptFolders(ports, strays);
       for (const { path, workspace, reason } of strays) {

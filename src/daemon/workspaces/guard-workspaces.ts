@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
@@ -5,6 +7,8 @@ import type { Git, Obeyed } from "../../ports/git.ts";
 import { isCheckout } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
+import { shellWord } from "../../shell-quote.ts";
+import { remoteName } from "../project.ts";
 import { collectOther, isOwnBranch, noteOwnBranch } from "./own-branches.ts";
 import { collectingFrom } from "./pool.ts";
 import { type KindName, movedRepository, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
@@ -25,6 +29,17 @@ async function checkObeyed(store: Store, git: Git, name: string): Promise<void> 
 function mustBeThere(project: Project): void {
   const moved = movedRepository(project);
   if (moved !== undefined) throw moved;
+}
+
+/** A remote can be a folder on this machine, and that on a disk that is not mounted. Merges wait for it as for a server. */
+function mustBeReachable({ name, path }: Project, address: string): void {
+  const folder = address.replace(/^file:\/\/(?=\/)/, "");
+  if (!isAbsolute(folder) || existsSync(folder)) return;
+  const rename = `git -C ${shellWord(path)} remote set-url ${remoteName} ADDRESS`;
+  throw new Fault("git.remote-unreachable", `The remote of ${name} cannot be reached: there is no folder ${folder}.`, {
+    retry: "later",
+    hint: `Bring it back, or name its new address: ${rename} && ${trustProjectCommand(name)}`,
+  });
 }
 
 /** The command with which a person trusts the present settings. */
@@ -151,8 +166,13 @@ function guardControl(control: ControlRepository, project: Project, check: Check
     },
     async syncFrom(order) {
       if (order.from === project.path) mustBeThere(project);
+      if (order.name === remoteName) mustBeReachable(project, order.from);
       if (order.from === project.path && project.workspaces === "worktree") await check();
       return control.syncFrom(order);
+    },
+    async pushBranch(order) {
+      mustBeReachable(project, order.remote);
+      return control.pushBranch(order);
     },
     async inTheWay(order) {
       await check();

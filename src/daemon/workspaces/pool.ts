@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
@@ -14,6 +12,7 @@ import { isOtherBranch } from "../task-work.ts";
 import type { Parking } from "./parking.ts";
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "./project-workspaces.ts";
 import { filesOf } from "./task-files.ts";
+import { isUnreadable, setAside } from "./unsaved-workspaces.ts";
 import type { UpkeepLimits } from "./upkeep.ts";
 
 export interface BindPorts {
@@ -52,9 +51,9 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
   });
 }
 
-/** Whether a workspace counts for its project's pool: a folder that a person lent, and a judge's checkout, do not. */
+/** Whether a workspace counts for its project's pool: not a folder that a person lent, a judge's checkout, or an unsaved one. */
 function isPooled(workspace: Workspace): boolean {
-  return workspace.kind !== "folder" && !isCheckout(workspace);
+  return workspace.kind !== "folder" && !isCheckout(workspace) && workspace.unsaved === undefined;
 }
 
 /** Returns a workspace to the pool. Does nothing if it was released before: another task may have it by now. */
@@ -137,7 +136,7 @@ export async function makeRoom(ports: PoolPorts, project: Project, task: string)
   let taken = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   for (const [workspace, size] of sizes) {
     const owner = projects.get(workspace.project);
-    if (taken < diskBytes || workspace.task !== "" || owner === undefined) continue;
+    if (taken < diskBytes || workspace.task !== "" || workspace.unsaved || owner === undefined) continue;
     try {
       if (await removeWorkspace(ports, await workspacesOf(owner), workspace)) taken -= size;
     } catch (error) {
@@ -170,6 +169,7 @@ export interface PoolPorts {
   endRuns(task: string): Promise<void>;
   endCommands(task: string): Promise<void>;
   limits(): UpkeepLimits;
+  tellPerson(task: Task, message: string, key: string): Promise<void>;
 }
 
 export interface ReleaseWorkspacesPorts extends BindPorts, SavePorts {
@@ -182,7 +182,10 @@ export interface ReleaseWorkspacesPorts extends BindPorts, SavePorts {
   endCommands(task: string): Promise<void>;
 }
 
-/** Releases every workspace of a task after ending its runs and saving the contents. Returns the folders. */
+/**
+ * Releases every workspace of a task after ending its runs and saving the contents. A folder that git cannot read is set
+ * aside, so that the next task gets a new one. Returns the folders.
+ */
 export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: string): Promise<readonly string[]> {
   const { store } = ports;
   const released: string[] = [];
@@ -198,41 +201,19 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
     if (project === undefined) continue;
     // What a judge has committed is not the task's work.
     const owner = isCheckout(workspace) ? noTask : task;
-    const salvage = await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, owner);
+    const own = await ports.workspacesOf(project);
+    let salvage = await saveWorkspace(ports, own, workspace.path, owner);
+    if (salvage === undefined) {
+      await setAside(ports, own, workspace, task);
+      // Git's record of a worktree may still have staged files.
+      salvage = await saveWorkspace(ports, own, workspace.path, owner);
+    }
     // The writing of task files must end before another task gets the folder.
     await ports.inTurn(filesOf(task), () => unbindWorkspace(ports, workspace));
     if (salvage !== undefined) ports.parking.released(workspace);
     released.push(workspace.path);
   }
   return released;
-}
-
-/**
- * For a task that is deleted: releases its workspaces. Workspaces whose content cannot be saved are renamed to a path that no
- * task gets. Returns these paths.
- */
-export async function leaveWorkspaces(ports: ReleaseWorkspacesPorts, task: string): Promise<readonly string[]> {
-  try {
-    await releaseWorkspaces(ports, task);
-    return [];
-  } catch (error) {
-    if (!(error instanceof Fault) || error.retry === "later") throw error;
-    ports.log.warn("A workspace could not be saved, and is kept unchanged", { task, error });
-    return setAside(ports, task);
-  }
-}
-
-async function setAside({ store }: ReleaseWorkspacesPorts, task: string): Promise<readonly string[]> {
-  const kept: string[] = [];
-  for (const workspace of await store.workspaces.list({ task })) {
-    const aside = `${workspace.path}-left-${task}`;
-    if (existsSync(workspace.path)) {
-      await rename(workspace.path, aside);
-      kept.push(aside);
-    }
-    await store.workspaces.remove(workspace.id);
-  }
-  return kept;
 }
 
 /**
@@ -335,9 +316,8 @@ async function saveOnce(
   // A broken or missing workspace may still contain work.
   const order = { folder, task, at: clock.now(), anybodys: task === noTask, repository };
   const salvage = await control.salvage(order).catch((error) => {
-    // A link has taken the folder's place. The next task to get the workspace reports it, so releasing need not fail.
-    if (found.kind === "there" || !(error instanceof Fault) || error.code !== "git.not-a-repository") throw error;
-    log.warn("A workspace could not be saved", { folder, error });
+    // Its HEAD is damaged, or a link has taken the folder's place.
+    if (found.kind === "there" || !isUnreadable(error)) throw error;
     return undefined;
   });
   const refused = salvage?.refused.map(({ text }) => text) ?? [];

@@ -205,8 +205,8 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/workspaces/pool.ts",
-        from: "const salvage = await saveWorkspace(ports, await ports.workspacesOf(project), workspace.path, task);",
-        to: "const salvage = undefined;",
+        from: "let salvage = await saveWorkspace(ports, own, workspace.path, owner);",
+        to: "let salvage: Salvage | undefined = { saved: undefined, ignored: [], repositories: [], refused: [] };",
       },
       {
         file: "src/daemon/effects/workspace.ts",

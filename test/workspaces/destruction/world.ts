@@ -78,6 +78,7 @@ export async function createWorld(scene: Scene, poolSize: number): Promise<World
     room: createPoolRoom(systemClock),
     endRuns: async () => {},
     endCommands: async () => {},
+    tellPerson: async () => {},
     // Does nothing: the simulation parks workspaces at random times.
     protection: { wordsOf: async () => [] },
     parking: { released() {} },
