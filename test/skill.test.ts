@@ -25,7 +25,7 @@ test("the description and the first step keep agents that work on a task away", 
 test("a run that orchestrates nevertheless is refused: only people create tasks, answer and send work back", () => {
   const { createTask, answerTask, requestChanges } = routes;
   const used = [createTask, answerTask, requestChanges];
-  expect(used.map(({ access }) => access)).toEqual(["human", "human", "human"]);
+  expect(used.map(({ access }) => access)).toEqual(["person", "person", "person"]);
 });
 
 describe("the parser of command lines", () => {

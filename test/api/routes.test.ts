@@ -116,12 +116,13 @@ describe("the daemon", () => {
   });
 
   test("checks for damage, for stuck effects and for moved branches", async () => {
-    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck: [], branches: [] });
+    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck: [], branches: [], unsaved: [] });
+    expect((await post("/v1/config", { key: "agents.stall", file: "/config.yml", hash: "0" })).json).toEqual({});
     failing.add("acquire_workspace");
     const { id } = await create({ workflow: "default" });
     await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.held).not.toBeNull();
     const stuck = [{ task: id, action: "acquire_workspace", reason: "No acquire_workspace today." }];
-    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck, branches: [] });
+    expect((await get("/v1/check")).json).toEqual({ damage: [], stuck, branches: [], unsaved: [] });
     failing.clear();
     await post(`/v1/tasks/${id}/retry`);
     await expect.poll(async () => (await get("/v1/check")).json.stuck).toEqual([]);
