@@ -365,6 +365,7 @@ export const workRoutes = {
     path: "/v1/tasks/:task/fetch",
     summary: "Bring a task's commits into the user's repository, as a branch",
     access: "person",
+    isNoted: true,
     query: record({}, { project: shortText(100) }),
     /** Another name for the branch. */
     body: record({}, { as: shortText(200) }),

@@ -26,6 +26,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "task.edited": ({ changed }) => listed(texts(changed)),
+  "workspace.mended": ({ workspace, branch }) =>
+    `the broken HEAD of ${workspace} was set to ${branch}; what was there is saved (signalbox salvage list)`,
   "workspace.restored": ({ workspace }) => `the workspace ${workspace} was restored`,
   "document.unclaimed": ({ role, sections }) =>
     `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in, so it does not count`,

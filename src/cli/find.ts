@@ -42,7 +42,7 @@ export function findAgents(path: string): readonly AgentName[] {
 export async function findProject(call: Call, named: string | undefined): Promise<ProjectView> {
   const { projects } = await call(routes.listProjects);
   if (named !== undefined) return projectNamed(projects, named);
-  const here = await projectOfFolder(call, projects);
+  const here = projectAt(projects, process.cwd());
   if (here !== undefined) return here;
   throw noProjectHere(projects, process.cwd());
 }
@@ -58,20 +58,7 @@ export async function findProjectToShow(call: Call, named: string | undefined): 
 /** The project of this folder, if it is in one. */
 export async function projectHere(call: Call): Promise<ProjectView | undefined> {
   const { projects } = await call(routes.listProjects);
-  return projectOfFolder(call, projects);
-}
-
-/** Like `projectAt`; in a workspace of kind `clone`, which git does not link to a project, the project of its task. */
-export async function projectOfFolder(call: Call, projects: readonly ProjectView[]): Promise<ProjectView | undefined> {
-  const here = projectAt(projects, process.cwd());
-  if (here !== undefined || projects.length === 0) return here;
-  try {
-    const { task } = await call(routes.getTask, { params: { task: "." }, query: {} });
-    return projects.find(({ name }) => name === task.project);
-  } catch (error) {
-    if (error instanceof Fault && error.code === "task.missing") return undefined;
-    throw error;
-  }
+  return projectAt(projects, process.cwd());
 }
 
 /**
@@ -227,7 +214,7 @@ export async function nameTask(call: Call, reference: string): Promise<NamedTask
   if (process.env.SIGNALBOX_TOKEN) return { params: { task }, query: {} };
   if (reference === "." || /^.+#\d+$/.test(reference)) return { params: { task }, query: {} };
   const { projects } = await call(routes.listProjects);
-  const here = await projectOfFolder(call, projects);
+  const here = projectAt(projects, process.cwd());
   const plain = { params: { task }, query: here === undefined ? {} : { project: here.name } };
   const named = (await inProject(call, projects, reference, plain)) ?? plain;
   if (here === undefined && named === plain) await refuseForeign(call, plain, projects);

@@ -57,6 +57,10 @@ export const eventTypes = {
     when: "fields of the task, such as its summary, have changed",
     data: { changed: "the names of the fields", run: "the run that asked" },
   },
+  "workspace.mended": {
+    when: "the broken HEAD of its workspace was set to its branch; what was in the folder is saved",
+    data: { workspace: "its folder", branch: "its branch", commit: "the commit of the branch" },
+  },
   "workspace.restored": {
     when: "a person has its deleted or broken workspace made again",
     data: { workspace: "its folder" },

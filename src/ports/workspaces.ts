@@ -31,6 +31,11 @@ export interface WorkspaceKind {
   /** What is wrong with a workspace, as a sentence; undefined if nothing is. Only reads files: no git is run. */
   flawOf(folder: string): Promise<string | undefined>;
   /**
+   * Sets a broken HEAD to a branch; no file changes. Undefined if HEAD is intact, or cannot be mended: `flawOf` then says
+   * what is wrong.
+   */
+  mendHead(order: MendOrder): Promise<MendedHead | undefined>;
+  /**
    * Reconnects a workspace and its repository after one of them was moved. `from` is the folder's old path. No file of
    * the work changes.
    */
@@ -114,6 +119,19 @@ export const badTaskFile = "workspace.bad-task-file";
 /** The path of any other role's task file. */
 export function roleFileName(role: string): string {
   return `.signalbox/${role}.md`;
+}
+
+export interface MendOrder {
+  readonly folder: string;
+  /** The task's branch. */
+  readonly branch: string;
+  /** Where the branch is created if it does not exist; undefined if nothing was collected yet. */
+  readonly commit: string | undefined;
+}
+
+export interface MendedHead {
+  readonly branch: string;
+  readonly commit: string;
 }
 
 export interface PrepareOrder {

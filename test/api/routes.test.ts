@@ -637,6 +637,7 @@ describe("merging", () => {
     const early = await create();
     const nothing = { target: "main", commit: "", committed: { files: [], text: "" }, uncommitted: null };
     expect((await get(`/v1/tasks/${early.id}/diff`)).json).toMatchObject(nothing);
+    expect(refusal(await post(`/v1/tasks/${early.id}/fetch`))).toEqual([400, "task.invalid"]);
     expect(refusal(await post(`/v1/tasks/${early.id}/merge`))).toEqual([409, "refused", "no-transition"]);
     const task = await brewing();
     expect(refusal(await post(`/v1/tasks/${task.id}/merge`))).toEqual([409, "refused", "gate-missing"]);

@@ -73,14 +73,20 @@ test("a command changes only the project of its folder, however the folder is re
   expect((await signalbox(["task", "cancel", id], tea)).code).toBe(0);
 });
 
-test("a workspace of kind clone, the default, belongs to the project of its task", async () => {
+test("in a workspace commands act for nobody, and say where a person can run them", async () => {
   const { signalbox, in: at } = await startBrew(["coffee"]);
   await signalbox(["task", "create", "Brew it"], at("coffee"));
   expect(await signalbox(["task", "continue", "1"], at("coffee"))).toMatchObject({ code: 0 });
   await vi.waitFor(async () => expect((await signalbox(["task", "path", "1"], at("coffee"))).code).toBe(0), 30_000);
   const folder = (await signalbox(["task", "path", "1"], at("coffee"))).stdout.trim();
-  expect((await signalbox(["task", "show", "1"], folder)).stdout).toContain("coffee#1");
-  expect((await signalbox(["ticket", "list"], folder)).code).toBe(0);
+  expect(await signalbox(["task", "show", "1"], folder)).toMatchObject({
+    ...{ code: 1, stdout: "" },
+    stderr: expect.stringContaining("run the command outside of workspaces and agents"),
+  });
+  expect(await signalbox(["ticket", "list"], folder)).toMatchObject({
+    ...{ code: 1, stdout: "" },
+    stderr: expect.stringContaining("Go to another folder, such as your own checkout of the repository"),
+  });
 });
 
 test.each(["worktree", "clone"])(

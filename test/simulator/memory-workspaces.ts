@@ -81,6 +81,7 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
       return { kind: "there", branch: folder.branch, head: repositories.head(folder), dirty, ...rest };
     },
     flawOf: async (path) => (folders.has(path) ? undefined : "It is gone."),
+    mendHead: async () => undefined,
     reconnect: async () => undefined,
     currentBranch: async (path) => folders.get(path)?.branch,
     async branchAt(path, branch) {

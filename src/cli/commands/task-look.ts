@@ -10,7 +10,7 @@ import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { writeEvent } from "../describe-event.ts";
 import { describeExplanation, describeTask, writeNeeds } from "../describe-task.ts";
-import { nameTask, projectNamed, projectOfFolder, shownTask } from "../find.ts";
+import { nameTask, projectAt, projectNamed, shownTask } from "../find.ts";
 import { loadSound } from "../findings.ts";
 import { marksIn, writeTable, writeTasks } from "../tables.ts";
 import { cut, defaultListLimit, wrapMessage, writeJson } from "../text.ts";
@@ -183,7 +183,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,
     const call = createCall(this);
     const { projects } = await call(routes.listProjects);
     const project = flags.project === undefined ? undefined : projectNamed(projects, flags.project);
-    const shown = project ?? (flags.all ? undefined : await projectOfFolder(call, projects));
+    const shown = project ?? (flags.all ? undefined : projectAt(projects, process.cwd()));
     const query = {
       ...(shown === undefined ? {} : { project: shown.name }),
       ...(flags.status === undefined ? {} : { status: flags.status }),

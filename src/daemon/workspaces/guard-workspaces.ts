@@ -206,6 +206,7 @@ function guardKind(
     park: async (order) => (await at(order.folder)).park(order),
     inspect: async (folder) => (await at(folder)).inspect(folder),
     flawOf: async (folder) => (await kindOf(await kindAt(folder))).flawOf(folder),
+    mendHead: async (order) => (await at(order.folder)).mendHead(order),
     reconnect: async (folder, from) => (await kindOf(await kindAt(from ?? folder))).reconnect(folder, from),
     currentBranch: async (folder) => (await kindOf(await kindAt(folder))).currentBranch(folder),
     branchAt: async (folder, branch) => (await kindOf(await kindAt(folder))).branchAt(folder, branch),

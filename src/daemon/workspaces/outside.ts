@@ -4,7 +4,7 @@ import { Fault } from "../../fault.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import type { Inspection, Operation, WorkspaceKind } from "../../ports/workspaces.ts";
+import type { Inspection, MendedHead, Operation, WorkspaceKind } from "../../ports/workspaces.ts";
 import { isOnlyByMove } from "../moved-target.ts";
 import { targetOf } from "../project.ts";
 import { isOtherBranch, keptWork, lastSeen, type Where } from "../task-work.ts";
@@ -41,6 +41,12 @@ interface OutsidePorts {
 
 export function createOutside(ports: OutsidePorts): OutsideOf {
   const { store, clock, workspacesOf, collected, follow, filesGone, where } = ports;
+  const mended = ({ id, workspace }: Task, head: MendedHead) =>
+    store.addEvents(
+      id,
+      [{ type: "workspace.mended", by: "engine", data: { workspace, ...head }, set: {} }],
+      clock.now(),
+    );
   return async (task, asksForMain = false) => {
     // Without a workspace, only the facts of the task's branch are known.
     if (task.workspace === "" && (!asksForMain || task.runCount === 0)) return nothingOutside;
@@ -48,7 +54,7 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     if (project === undefined) return nothingOutside;
     const workspaces = await workspacesOf(project);
     if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
-    const seen = await workspaceFacts(workspaces, project, task, where(), clock.now());
+    const seen = await workspaceFacts(workspaces, project, task, where(), clock.now(), (head) => mended(task, head));
     if (task.workspace === "") return { ...noFiles, facts: await withForge(store, task, seen) };
     const branch = await workspaces.kind.currentBranch(task.workspace);
     // Nothing can be read from a missing folder; earlier text is in the store.
@@ -100,9 +106,11 @@ async function workspaceFacts(
   task: Task,
   where: Where,
   now: number,
+  mended: (head: MendedHead) => Promise<void>,
 ): Promise<WorkspaceFacts> {
   const { kind } = workspaces;
-  const collected = task.workspace === "" ? undefined : await collectBranch(workspaces, project, task, where, now);
+  const collected =
+    task.workspace === "" ? undefined : await collectBranch(workspaces, project, task, where, now, mended);
   if (collected === undefined) return keptFacts(workspaces, project, task, where);
   const { commit, dirty, unreadable } = collected;
   const known = commit === undefined ? {} : await numbersOf(workspaces, project, task, where, commit);
@@ -151,11 +159,18 @@ async function collectBranch(
   task: Task,
   where: Where,
   now: number,
+  mended: (head: MendedHead) => Promise<void>,
 ): Promise<CollectedWork | undefined> {
   const { control, kind } = own;
   const { workspace, id } = task;
   for (let tries = 1; ; tries++) {
     const found = await kind.inspect(workspace);
+    if (found.kind === "broken" && tries < maxTries) {
+      const head = await mend(own, project, task, now);
+      if (head === undefined) return undefined;
+      await mended(head);
+      continue;
+    }
     if (found.kind !== "there") return undefined;
     const { branch, head, dirty } = found;
     try {
@@ -174,6 +189,29 @@ async function collectBranch(
 }
 
 const maxTries = 3;
+
+/**
+ * Mends a broken HEAD from what was collected, and salvages the folder: staged and changed files are now compared with
+ * another commit, and a person may want to see them as they were.
+ */
+async function mend(
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  now: number,
+): Promise<MendedHead | undefined> {
+  const { control, kind, repository } = own;
+  const { workspace: folder, branch, id } = task;
+  try {
+    const head = await kind.mendHead({ folder, branch, commit: await keptWork(own, project, task) });
+    if (head !== undefined) await control.salvage({ folder, task: id, at: now, repository });
+    return head;
+  } catch (error) {
+    // `explain` reports the flaw, and how the workspace is made again from the saved work.
+    if (error instanceof Fault && error.retry === "never") return undefined;
+    throw error;
+  }
+}
 
 /**
  * If HEAD is detached, or on a branch that is not the task's (`other`), the task's work is that of its own branch. Commits that

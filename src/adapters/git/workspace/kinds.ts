@@ -11,6 +11,7 @@ import { commitAll, diffUncommitted } from "./commit-all.ts";
 import { copyFiles } from "./copy-files.ts";
 import { branchAt, currentBranch, deletePipesIn, findWorkingCopy, flawOf, inspect, reconnect } from "./inspect.ts";
 import { type Mechanics, notThere } from "./mechanics.ts";
+import { mendHead } from "./mend-head.ts";
 import { learnBranch, park, prepare, remove } from "./prepare.ts";
 import {
   checkTaskFileName,
@@ -62,6 +63,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     park: (order) => park(shop, mechanics, order),
     inspect: (folder) => inspect(shop, mechanics, folder),
     flawOf: (folder) => flawOf(shop, mechanics, folder),
+    mendHead: (order) => mendHead(shop, mechanics, order),
     reconnect: (folder, from) => reconnect(shop, mechanics, folder, from),
     currentBranch: (folder) => currentBranch(shop, mechanics, folder),
     branchAt: (folder, branch) => branchAt(shop, mechanics, folder, branch),
