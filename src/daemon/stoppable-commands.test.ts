@@ -160,3 +160,30 @@ test("processes that a task's commands have left can be ended, even after the co
   await commands.endLeftBehind("t1");
   expect([await lives("server"), await lives("watcher"), await lives("other")]).toEqual([false, false, true]);
 });
+
+test("a command that a killed daemon has left is ended before its effect starts it again, once", async () => {
+  const swept: string[] = [];
+  const order: string[] = [];
+  const commands = stoppableCommands(
+    {
+      run: async ({ argv }) => {
+        order.push(argv.join(" "));
+        return { code: 0, stdout: "", stderr: "", timedOut: false } as never;
+      },
+    },
+    {
+      ...{ home: "/home", isPaused: async () => false, hasEndedSince: async () => false, onError: () => {} },
+      sweep: async (entry) => {
+        swept.push(entry);
+        order.push("swept");
+      },
+    },
+  );
+  const setup = { argv: ["setup"], env: { SIGNALBOX_TASK: "t1", SIGNALBOX_EFFECT: "t1:4" } } as unknown as Command;
+  await commands.run(setup);
+  // What this daemon's own command has left may be needed by the next one.
+  await commands.run(setup);
+  await commands.run({ argv: ["lint"], env: { SIGNALBOX_TASK: "t1" } } as unknown as Command);
+  expect(order).toEqual(["swept", "setup", "setup", "lint"]);
+  expect(swept).toEqual(["SIGNALBOX_COMMAND=/home:t1:4"]);
+});

@@ -41,6 +41,8 @@ export function stoppableCommands(
   const markOf = (id: string) => `${home}:${id}`;
   const underWay = new Map<string, Set<AbortController>>();
   const stopped = new Map<string, number>();
+  /** The marks of the effects whose commands this daemon has started. */
+  const ours = new Set<string>();
   const waiting = new Set<() => void>();
   const resumed = () => {
     for (const go of waiting) go();
@@ -70,6 +72,10 @@ export function stoppableCommands(
       const { SIGNALBOX_STATUS: status } = command.env;
       const isTooLate = status !== undefined && (await hasEndedSince(task, status));
       if (signal.aborted || isTooLate) throw notStarted(command);
+      // The same command of a daemon that was killed may still be running in the same folder.
+      if (command.env.SIGNALBOX_EFFECT !== undefined && !ours.has(mark)) await sweep(`SIGNALBOX_COMMAND=${mark}`);
+      ours.add(mark);
+      if (signal.aborted) throw notStarted(command);
       result = await commands.run({ ...command, env: { ...command.env, ...marks }, signal });
       return result;
     } catch (error) {

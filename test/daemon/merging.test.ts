@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { spawnCommands } from "../../src/adapters/system.ts";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { createPredictions } from "../../src/daemon/merging/conflicts.ts";
@@ -221,8 +221,10 @@ test("while a task is tested, explain shows who asked for the merge, since when 
 
 test("a person stops a merge while it is tested: nothing is merged, nobody is called for it, and it can be requested again", async () => {
   let stopping: Promise<unknown> | undefined;
-  const { merge, stop, tip, types, task, explain, store, core, show } = await startMeddledStage((stage) => {
+  const { merge, stop, tip, types, task, explain, store, core, show } = await startMeddledStage(async (stage) => {
+    const heard = vi.spyOn(stage.core.merging as NonNullable<typeof stage.core.merging>, "cancel");
     stopping = stage.stop("b1111");
+    await vi.waitFor(() => expect(heard).toHaveBeenCalled(), 30_000);
   });
   const before = tip();
   const reason = "A person stopped the merge, so the task's work is not merged.";

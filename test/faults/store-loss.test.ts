@@ -114,7 +114,7 @@ test("an agent cannot restore anything", async () => {
   const inRun = { ...home, env: { ...home.env, SIGNALBOX_RUN: "worker#1" } };
   expect(await command(inRun, "restore", "--empty", "--yes")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("Only a person may restore a database."),
+    stderr: expect.stringContaining("Only a person may run this command, and this process belongs to an agent."),
   });
   expect(await summaries()).toHaveLength(3);
 });

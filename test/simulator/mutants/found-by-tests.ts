@@ -51,8 +51,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/authorise.ts",
-        from: "if (credential.task !== task.id) {",
-        to: 'if (credential.task === "") {',
+        from: "if (credential.task !== task.id) return",
+        to: 'if (credential.task === "") return',
       },
     ],
     test: "test/api/who-asks.test.ts",
