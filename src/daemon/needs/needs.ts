@@ -55,6 +55,8 @@ const debounce = 250;
 const retryPause = 5_000;
 /** How often the daemon looks for deleted workspaces. */
 const pollInterval = 60_000;
+/** How long the number of tasks that need a person may take; then what is known counts. */
+const maxCountWait = 1_000;
 
 export function createNeeds(ports: NeedsPorts): Needs {
   const { store, clock } = ports;
@@ -151,7 +153,16 @@ export function createNeeds(ports: NeedsPorts): Needs {
       return (await isOutdated(stored.task, known.needs)) ? look(stored.task.id) : known.needs;
     },
     async counts() {
-      await lookAtAll().catch(ports.onError);
+      // Right after a start every task is looked at. Whoever asks whether the daemon runs does not wait for that.
+      await new Promise<void>((resolve) => {
+        const cancelWait = clock.after(maxCountWait, resolve);
+        void lookAtAll()
+          .catch(ports.onError)
+          .finally(() => {
+            cancelWait();
+            resolve();
+          });
+      });
       return { open: open.size, needPerson: [...open.values()].filter(({ needs }) => needs.length > 0).length };
     },
     heard({ task, isOpen }) {
