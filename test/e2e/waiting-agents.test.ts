@@ -65,7 +65,7 @@ test("an agent without a seat is listed and explained as waiting, and a raised l
   await json("task", "create", "three", "Three", "--workflow", "flow");
   const waiting = await untilRun((run) => run.number === 3 && run.activity === "waiting");
   expect(waiting).toMatchObject({ key: "worker#1", pid: 0, what: expect.stringContaining("agents.most") });
-  expect((await signalbox(["task", "explain", "3"])).stdout).toContain("1 agents are at work, which is the maximum");
+  expect((await signalbox(["task", "explain", "3"])).stdout).toContain("1 agent is at work; the maximum is 1");
   expect(await json("task", "show", "3")).toMatchObject({ task: { session: "none" } });
   // A message to an idle agent waits for a seat too. Its task is as near to its end as the other one, and older.
   expect(await signalbox(["task", "send", "1", "hurry"])).toMatchObject({ code: 0, stdout: "waiting\n" });

@@ -147,12 +147,13 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     if (limit !== undefined) return `${sentence(limit.reason)} It resumes at ${shownTime(limit.until)}.`;
     const { most, perProject, perHarness } = caps();
     const count = (isSelected: (seat: Seat) => boolean) => [...seats.values()].filter(isSelected).length;
-    if (seats.size >= most) return `${most} agents are at work, which is the maximum (agents.most).`;
+    if (seats.size >= most)
+      return `${seats.size} ${seats.size === 1 ? "agent is" : "agents are"} at work; the maximum is ${most} (agents.most).`;
     if (perProject > 0 && count((seat) => seat.project === project) >= perProject)
-      return `${perProject} agents are at work for ${project}, which is the maximum (agents.per_project).`;
+      return `The maximum of agents at work for ${project} is ${perProject} (agents.per_project).`;
     const own = perHarness[harness];
     if (own !== undefined && count((seat) => seat.harness === harness) >= own)
-      return `${own} agents are at work in ${harness}, which is the maximum (agents.per_harness).`;
+      return `The maximum of agents at work in ${harness} is ${own} (agents.per_harness).`;
     return undefined;
   };
 
