@@ -222,7 +222,9 @@ test("while a task is tested, explain shows who asked for the merge, since when 
 test("a person stops a merge while it is tested: nothing is merged, nobody is called for it, and it can be requested again", async () => {
   let stopping: Promise<unknown> | undefined;
   const { merge, stop, tip, types, task, explain, store, core, show } = await startMeddledStage(async (stage) => {
-    const heard = vi.spyOn(stage.core.merging as NonNullable<typeof stage.core.merging>, "cancel");
+    const { merging } = stage.core.repositories ?? {};
+    if (merging === undefined) throw new Error("The stage has no repositories.");
+    const heard = vi.spyOn(merging, "cancel");
     stopping = stage.stop("b1111");
     await vi.waitFor(() => expect(heard).toHaveBeenCalled(), 30_000);
   });
