@@ -35,8 +35,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
       .map((reason) => text(reason.text))
       .join(" ")}`,
   "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
-  "agent.started": ({ run, harness, model, resumed }) =>
-    `${text(run)} in ${text(harness)}${inBrackets([text(model), resumed === true ? "resumed" : ""])}`,
+  "agent.started": ({ run, harness, model, resumed, sandbox }) =>
+    `${text(run)} in ${text(harness)}${inBrackets([text(model), resumed === true ? "resumed" : "", sandbox === true ? "sandboxed" : ""])}`,
   "agent.slept": ({ run }) => text(run),
   "agent.woken": ({ run }) => text(run),
   "agent.raised": ({ run, reason }) => `${text(run)}: ${text(reason)}`,

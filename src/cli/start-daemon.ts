@@ -13,7 +13,7 @@ import { isOfAgent } from "../home/credential.ts";
 import { personsEnvironment, type Surroundings, startedByAgent, surroundingsForAgent } from "../home/environment.ts";
 import { lockHolder } from "../home/lock.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
-import { type Places, packageRoot, shownPath } from "../home/places.ts";
+import { type Places, packageRoot, shownPath, socketToAsk } from "../home/places.ts";
 import { isNotRunning } from "./fast/ask-daemon.ts";
 
 const startTimeout = 20_000;
@@ -196,7 +196,7 @@ export async function findDaemon(places: Places): Promise<FoundDaemon> {
   const call = createClient((question) =>
     socketRequest({
       ...question,
-      socket: places.socket,
+      socket: socketToAsk(places),
       headers: {},
       timeout: Math.max(200, end - performance.now()),
     }),

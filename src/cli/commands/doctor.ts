@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { loadConfig } from "../../home/config.ts";
 import type { PartialConfig } from "../../home/config-fields.ts";
-import { homePlaces, type Places } from "../../home/places.ts";
+import { homePlaces, type Places, socketToAsk } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 import {
   askStored,
@@ -43,12 +43,12 @@ Exit codes: 0 ok, also with warnings, 1 an error remains, 2 wrong usage`,
     const env = this.process.env ?? {};
     const config = configOf(places);
     const checks = [
-      ...programChecks(env, config.agentsEnvironment ?? []),
+      ...programChecks(env, config),
       skillCheck({ home: homedir(), env, repository: this.repository }),
       ...homeChecks(this.home),
       daemonCheck(this.home, daemon),
       ...workChecks(this.home, await lookIntoStore(places, daemon), daemon),
-      runCheck(daemon.kind === "answers" ? quietCall(places.socket) : undefined),
+      runCheck(daemon.kind === "answers" ? quietCall(socketToAsk(places)) : undefined),
       callCheck(daemon, config.notifyCommand ?? [], env),
     ];
     const lines: Line[] = [];
@@ -68,9 +68,10 @@ Exit codes: 0 ok, also with warnings, 1 an error remains, 2 wrong usage`,
 });
 
 /** While the daemon runs, only the daemon reads the store. */
-async function lookIntoStore({ database, socket }: Places, daemon: FoundDaemon): Promise<Stored | undefined> {
+async function lookIntoStore(places: Places, daemon: FoundDaemon): Promise<Stored | undefined> {
+  const { database } = places;
   try {
-    if (daemon.kind === "answers") return await askStored(quietCall(socket), database);
+    if (daemon.kind === "answers") return await askStored(quietCall(socketToAsk(places)), database);
     return daemon.kind === "silent" ? storedInUse : readStored(database);
   } catch (problem) {
     // The daemon may have ended, or its files are gone: the other checks still run.

@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { publishFile } from "../../durable-file.ts";
 import type { AgentOrder, TaskEvent } from "../../engine/decision.ts";
@@ -12,6 +12,7 @@ import { readSize } from "../../home/workspace-fields.ts";
 import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
 import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Ids, Log } from "../../ports/system.ts";
 import type { Terminal } from "../../ports/terminal.ts";
@@ -19,13 +20,14 @@ import { type Callers, publishAgents } from "../callers.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
+import type { Confine } from "./confine.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { checkPermissions, type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
 import { missedMessages, noteMissed, promptKey, withMissed } from "./messages.ts";
 import {
   type EnvironmentPorts,
-  eventsFile,
   hookCommand,
+  makeRunFolder,
   ownVariables,
   processName,
   runEnvironment,
@@ -52,6 +54,9 @@ export interface StartPorts {
   readonly table: ProcessTable;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
+  readonly confine: Confine;
+  /** Missing where agents run without. */
+  readonly sandbox?: Sandbox;
   config(): AgentConfig;
   readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
@@ -192,8 +197,7 @@ async function start(
   const { spec } = order;
   const id = runRecordId(task.id, order.run);
   const name = runName(task.id, order.run);
-  const runFolder = join(places.runs, name);
-  await mkdir(runFolder, { recursive: true, mode: 0o700 });
+  const { runFolder, events } = await makeRunFolder(places, name);
   const workflow = await ports.workflowOf(task);
   const project = await projectOf(store, task.project);
   const folder = await ports.folderOf(task);
@@ -203,7 +207,6 @@ async function start(
   // A run that ended before its session existed has none to resume; it is started anew.
   const canResume = earlier?.harness === harness.name && harness.can.resume && earlier.started?.hasBegun !== false;
   const session = canResume ? earlier.session : "";
-  const events = eventsFile(places, name);
   const token = await tokenOf(ports, runFolder, task, order);
   const variables = { token, task: task.id, role: order.role, run: order.run, taskFile, events, port };
   const env = runEnvironment(ports.environment, variables);
@@ -235,7 +238,9 @@ async function start(
     env,
   };
   await writeOrder(runFolder, { spec, order: harnessOrder });
-  const launch = await harness.prepare(harnessOrder);
+  const prepared = await harness.prepare(harnessOrder);
+  const confined = { project: task.project, spec, harness, order: harnessOrder, launch: prepared };
+  const launch = await ports.confine(confined);
   const started: StartedRun = {
     name,
     mode: spec.mode,
@@ -248,6 +253,7 @@ async function start(
     hasPrompt: launch.message === "" && harnessOrder.prompt !== "",
     ...(await transcriptOf(harness, launch.session || session, folder)),
     raised: "",
+    isConfined: launch.isConfined,
   };
   const run: Run = {
     id,
@@ -346,7 +352,8 @@ export async function transcriptOf(harness: Harness, session: string, folder: st
 }
 
 function startedEvent({ key, role, harness, model, session, started }: Run): TaskEvent {
-  const data = { run: key, role, harness, model, session, window: started?.window ?? "", resumed: started?.isResumed };
+  const { window = "", isResumed: resumed, isConfined: sandbox = false } = started ?? {};
+  const data = { run: key, role, harness, model, session, window, resumed, sandbox };
   return { type: "agent.started", by: "engine", data, set: {} };
 }
 
