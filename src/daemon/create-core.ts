@@ -7,11 +7,13 @@ import { agentConfig } from "../home/agent-fields.ts";
 import type { CurrentConfig } from "../home/live-config.ts";
 import { callSettings } from "../home/notify-fields.ts";
 import { homePlaces } from "../home/places.ts";
+import { projectFiles } from "../home/project-files.ts";
 import { createTurns } from "../keyed.ts";
 import type { Git } from "../ports/git.ts";
 import { isCheckout } from "../ports/records.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Channels, Clock, Commands, Ids, Log } from "../ports/system.ts";
+import type { ProjectFiles } from "../project-tests/finders.ts";
 import { type AgentsPorts, createAgents } from "./agents/agents.ts";
 import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
 import { createConfine } from "./agents/confine.ts";
@@ -74,6 +76,8 @@ export interface CorePorts {
   limits?(): UpkeepLimits;
   /** Where it is missing, actions that need a workspace are not available. */
   readonly workspacesOf?: WorkspacesOf;
+  /** Reads the files of a workspace; from the disk where it is missing. */
+  filesIn?(folder: string): ProjectFiles;
   /** Overrides how merges are tested and published. */
   readonly landing?: Partial<Landing>;
   /** Where it is missing, or there are no workspaces, nothing is pushed. */
@@ -236,7 +240,10 @@ export function createCore(ports: CorePorts): RunningCore {
     runTests:
       parts === undefined
         ? testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf })
-        : protectedTests({ ...parts.repositories, ...commandPorts, store, places, folderOf, portOf, settingsOf }),
+        : protectedTests({
+            ...{ ...parts.repositories, ...commandPorts, store, places, folderOf, portOf, settingsOf },
+            filesIn: ports.filesIn ?? projectFiles,
+          }),
     closeTicket: closeTicket({ store, clock, ticketsOf }),
     stopChildren: stopChildren({ store }),
     spawnNext: async (_, { task }) => scheduler.startNext(task),

@@ -115,7 +115,7 @@ export function createProtection(ports: ProtectionPorts): Protection {
   const planted = async (task: Task, words: () => Promise<readonly string[]>): Promise<Runners> => {
     const [workspace] = task.workspace === "" ? [] : await store.workspaces.list({ task: task.id });
     if (workspace?.runners === undefined || workspace.path !== task.workspace) return {};
-    const now = await findRunners(workspace.path, await words());
+    const now = await findRunners(workspace.path, words);
     return Object.fromEntries(changedRunners(workspace.runners, now).map((path) => [path, now[path] ?? ""]));
   };
   const mark = async (task: Task, commit: string): Promise<Protected> => {
@@ -163,7 +163,7 @@ export function createProtection(ports: ProtectionPorts): Protection {
       const { project, control } = await placeOf(task);
       const { protect, copy, link } = ports.settingsOf(project);
       const changes = await differences(control, commit, folder, await configuredFor(project, task), protect);
-      const { globOf } = await import("../project-tests/protected.ts");
+      const { globOf } = await loadJudges();
       const ours = [...copy, ...link].map(globOf);
       return changes.flatMap(({ path, what }) => (ours.some((glob) => glob.test(path)) ? [] : [`${path} (${what})`]));
     },
@@ -261,8 +261,7 @@ async function compare(
     path.text,
     ...(from === undefined ? [] : [from.text]),
   ]);
-  // Imported lazily: they load parsers of TOML and JSON that most daemons never need.
-  const [{ protectedChanges }, bestOf] = await Promise.all([import("../project-tests/protected.ts"), loadBestOf()]);
+  const { protectedChanges, bestOf } = await loadJudges();
   const [before, work] = [commitFiles(control, base), commitFiles(control, commit)];
   const changes = await readingCommits([before, work], () => {
     const found = configured.length > 0 ? undefined : (bestOf(before) ?? bestOf(work));
@@ -289,7 +288,7 @@ async function wordsOf(
   commit: string,
   configured: readonly (readonly string[])[],
 ): Promise<readonly string[]> {
-  const [{ testSources }, bestOf] = await Promise.all([import("../project-tests/test-sources.ts"), loadBestOf()]);
+  const { testSources, bestOf } = await loadJudges();
   const files = commitFiles(control, commit);
   return readingCommits([files], () => {
     const found = configured.length > 0 ? undefined : bestOf(files);
@@ -305,11 +304,7 @@ async function differences(
   configured: readonly (readonly string[])[],
   protect: readonly string[],
 ): Promise<readonly ProtectedChange[]> {
-  const [{ protectedChanges }, { testSources }, bestOf] = await Promise.all([
-    import("../project-tests/protected.ts"),
-    import("../project-tests/test-sources.ts"),
-    loadBestOf(),
-  ]);
+  const { protectedChanges, testSources, bestOf } = await loadJudges();
   const base = commitFiles(control, commit);
   return readingCommits([base], () => {
     const found = configured.length > 0 ? undefined : bestOf(base);
@@ -323,19 +318,34 @@ async function differences(
 
 const deeper = ["bin/test", "script/test", ".cargo/config.toml", ".cargo/config", ".config/nextest.toml"];
 
-async function loadBestOf(): Promise<(files: ProjectFiles) => BaseCommand | undefined> {
-  const { findTestCommand } = await import("../project-tests/find-test-command.ts");
-  return (files) => {
+interface Judges extends Pick<typeof import("../project-tests/protected.ts"), "protectedChanges" | "globOf"> {
+  readonly testSources: typeof import("../project-tests/test-sources.ts")["testSources"];
+  bestOf(files: ProjectFiles): BaseCommand | undefined;
+}
+
+let judges: Judges | undefined;
+
+/** Loads on first use what brings parsers of TOML and JSON, which a daemon needs only once it tests or merges. */
+export async function loadJudges(): Promise<Judges> {
+  if (judges !== undefined) return judges;
+  const [{ protectedChanges, globOf }, { testSources }, { findTestCommand }] = await Promise.all([
+    import("../project-tests/protected.ts"),
+    import("../project-tests/test-sources.ts"),
+    import("../project-tests/find-test-command.ts"),
+  ]);
+  const bestOf = (files: ProjectFiles) => {
     const search = findTestCommand(files);
     return search.kind === "found" ? search.commands[0] : undefined;
   };
+  judges = { protectedChanges, globOf, testSources, bestOf };
+  return judges;
 }
 
 /** Programs in folders that git ignores, which a setup installs. */
 const installed = ["vendor/bin/phpunit", ".venv/bin/pytest", "venv/bin/pytest"];
 
 async function detect(base: CommitFiles, folder: ProjectFiles): Promise<BaseCommand | undefined> {
-  const bestOf = await loadBestOf();
+  const { bestOf } = await loadJudges();
   const canRun = (path: string) => base.canRun(path) || (installed.includes(path) && folder.canRun(path));
   return readingCommits([base], () => bestOf({ ...base, canRun }));
 }

@@ -494,6 +494,10 @@ describe("configuration", () => {
     expect((await signalbox(["config", "set", "model", "small", "--repository"])).stdout).toBe(
       ".signalbox/config.yml\n",
     );
+    const untrusted = await signalbox(["config", "get"]);
+    expect(untrusted.stderr).toContain("The repository's model has no effect until you trust its file");
+    expect((await signalbox(["config", "get", "model"])).stdout).toBe("large\n");
+    expect((await signalbox(["trust", "--config"])).stderr).toContain("Its choices have effect: model.");
     const { values, files } = json(await signalbox(["config", "get", "--json"]));
     expect(values).toContainEqual({ key: "model", value: "small", source: "repository" });
     expect(values).toContainEqual({ key: "workflow", value: "brew", source: "project" });

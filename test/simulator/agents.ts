@@ -2,8 +2,10 @@ import { relative } from "node:path";
 import { readEventLine } from "../../src/adapters/harness/event-line.ts";
 import { readScriptedOutput, scriptedCapabilities } from "../../src/adapters/harness/scripted.ts";
 import { bodyOf, parseTaskDocument, withSection } from "../../src/documents/task-document.ts";
+import type { Facts } from "../../src/engine/request.ts";
 import type { Task } from "../../src/engine/task.ts";
-import type { Gate, State, Way } from "../../src/engine/workflow.ts";
+import { allHold } from "../../src/engine/when.ts";
+import type { Gate, Guard, State, Way } from "../../src/engine/workflow.ts";
 import type { Harness, HarnessOrder, ScreenState } from "../../src/ports/harness.ts";
 import type { Processes, ProcessOrder } from "../../src/ports/processes.ts";
 import type { StoredTask } from "../../src/ports/store.ts";
@@ -11,6 +13,9 @@ import type { Terminal, WindowOrder } from "../../src/ports/terminal.ts";
 import type { Misbehaviour } from "./faults.ts";
 import { bringMainIn, commitAll } from "./memory-workspaces.ts";
 import { type Lots, type Program, sign, type World } from "./world.ts";
+
+/** Guards on counters need none. */
+const noFacts = { numbers: {} } as unknown as Facts;
 
 export interface ProgramsPorts {
   readonly world: World;
@@ -200,10 +205,13 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
   };
 
   /** The states that it may ask for, as the prompt would tell it. */
-  const waysFor = async (program: Program): Promise<readonly Way[]> => {
+  const waysFor = async (program: Program, how: Misbehaviour | undefined): Promise<readonly Way[]> => {
     const task = (await world.store.getTask(program.task))?.task;
-    const state = task && workflow.states[task.status];
-    return Object.values(state?.out ?? {}).flat();
+    const all = Object.values((task && workflow.states[task.status])?.out ?? {}).flat();
+    // An agent that behaves well knows in which round it is.
+    const isKnown = ({ source }: Guard) => source === "counter";
+    const holds = ({ when }: Way) => task !== undefined && allHold(when.filter(isKnown), workflow, task, noFacts);
+    return how === undefined ? all.filter(holds) : all;
   };
   const isFor = (program: Program, { by, gates, to }: Way) =>
     gates.length > 0 && by !== undefined
@@ -211,7 +219,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
       : gates.some(({ section }) => (workflow.owners[section] ?? []).includes(program.role)) && to !== "";
 
   async function hand(program: Program, lots: Lots, how: Misbehaviour | undefined): Promise<void> {
-    const all = await waysFor(program);
+    const all = await waysFor(program, how);
     const own = all.filter((way) => isFor(program, way));
     const way = lots.pick(how === "greedy" || how === "forge" ? all : own);
     if (way === undefined || !program.isLive) return;

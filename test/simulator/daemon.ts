@@ -15,6 +15,7 @@ import { isCheckout, type Kept } from "../../src/ports/records.ts";
 import type { Collection, Project, Store } from "../../src/ports/store.ts";
 import type { Commands, Log } from "../../src/ports/system.ts";
 import type { WorkspaceKind } from "../../src/ports/workspaces.ts";
+import type { ProjectFiles } from "../../src/project-tests/finders.ts";
 import type { Programs } from "./agents.ts";
 import { checkAgents } from "./crew.ts";
 import type { DaemonLife, FaultInjector } from "./faults.ts";
@@ -36,6 +37,7 @@ export interface DaemonPorts {
   readonly kinds: Readonly<Record<WorkspaceKind["kind"], WorkspaceKind>>;
   readonly harness: Harness;
   readonly commands: Commands;
+  filesIn(folder: string): ProjectFiles;
   died(why: string): void;
 }
 
@@ -135,6 +137,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
       notify: notify({ notifier: { notify: async () => undefined }, workflowOf, outsideOf: async () => ({}) }),
     }),
     workspacesOf: async () => workspaces,
+    filesIn: ports.filesIn,
     ticketsOf: () => tickets,
     forgeOf: async () => ({ kind: "none", forge, remote: undefined }),
     agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../../src/api/client.ts";
+import { loadJudges } from "../../src/daemon/protection.ts";
 import type { Task } from "../../src/engine/task.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 import { homePlaces } from "../../src/home/places.ts";
@@ -18,7 +19,7 @@ import {
   watchSeats,
 } from "./faults.ts";
 import { emptyMemoryFiles, installMemoryFiles, makeMemoryFolder } from "./memory-files.ts";
-import { createMemoryControl } from "./memory-repositories.ts";
+import { createMemoryControl, filesIn } from "./memory-repositories.ts";
 import { createMemoryWorkspaces } from "./memory-workspaces.ts";
 import { checkDiscarded, checkNothingLost, checkTold } from "./promises.ts";
 import { createWorld, mainBranch, type Program, start, type World } from "./world.ts";
@@ -59,6 +60,8 @@ const maxSteps = 30_000;
 export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): Promise<Life> {
   installMemoryFiles();
   emptyMemoryFiles();
+  // A life waits for nothing outside of it, so nothing may be loaded while it goes on.
+  await loadJudges();
   const places = homePlaces(home);
   for (const folder of [
     places.run,
@@ -116,6 +119,7 @@ export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): 
           return failingTests.has(number) ? failed : passed;
         },
       },
+      filesIn: (folder) => filesIn(repositories, folder),
       died() {
         deaths++;
         daemon = undefined;

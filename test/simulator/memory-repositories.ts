@@ -9,6 +9,7 @@ import {
   taskRef,
 } from "../../src/ports/control-repository.ts";
 import type { FileName } from "../../src/ports/git.ts";
+import type { ProjectFiles } from "../../src/project-tests/finders.ts";
 
 /** A tree: the content of each file by its path. */
 export type Tree = ReadonlyMap<string, string>;
@@ -278,6 +279,17 @@ export function createMemoryControl(
     pushBranch: unavailable,
     deleteRemoteBranch: unavailable,
     tidy: async () => false,
+  };
+}
+
+/** The files of a working copy, as a program there would read them. */
+export function filesIn({ folders }: Repositories, path: string): ProjectFiles {
+  const files = folders.get(path)?.files ?? new Map<string, string>();
+  return {
+    has: (name) => files.has(name),
+    canRun: () => false,
+    list: (folder) => (folder === "" ? [...files.keys()].filter((name) => !name.includes("/")).sort() : []),
+    read: (name) => files.get(name),
   };
 }
 

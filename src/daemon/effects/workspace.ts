@@ -181,7 +181,7 @@ async function prepare(
     if (isLeft || !isUnsaved(error)) throw error;
     return kind.prepare({ ...order, keep, ...(await save()) });
   });
-  const words = await ports.protection.wordsOf(task, base.commit);
+  const words = () => ports.protection.wordsOf(task, base.commit);
   await removePlanted(own, workspace, settings, base.commit, await findRunners(folder, words));
   await furnish(ports, kind, settings, task, workspace, key);
   const { runners: _, ...rest } = workspace;

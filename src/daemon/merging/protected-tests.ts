@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
-import { projectFiles } from "../../home/project-files.ts";
 import type { Turns } from "../../keyed.ts";
 import type { Clock } from "../../ports/system.ts";
+import type { ProjectFiles } from "../../project-tests/finders.ts";
 import { testsOf } from "../effects/tests.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project.ts";
@@ -17,6 +17,8 @@ interface ProtectedTestsPorts extends TestMergedPorts {
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
   readonly protection: Protection;
+  /** The files of a workspace, as they are on the disk. */
+  filesIn(folder: string): ProjectFiles;
   folderOf(task: Task): Promise<string>;
   portOf(task: Task): Promise<number | undefined>;
 }
@@ -34,14 +36,14 @@ export function protectedTests(ports: ProtectedTestsPorts): Perform {
   };
   const baseCommandOf = async (task: Task, folder: string) => {
     const { commit } = await workOf(task);
-    return commit === undefined ? undefined : protection.commandOf(task, commit, projectFiles(folder));
+    return commit === undefined ? undefined : protection.commandOf(task, commit, ports.filesIn(folder));
   };
   const inWorkspace = testsOf({ ...ports, baseCommandOf });
   return async (effect, context) => {
     const { task, key } = context;
     const { project, own, commit } = await workOf(task);
     if (commit === undefined) return inWorkspace(effect, context);
-    await mustBeCommitted(protection, task, commit, await ports.folderOf(task));
+    await mustBeCommitted(protection, task, commit, ports.filesIn(await ports.folderOf(task)));
     const found = await protection.mark(task, commit);
     if (found.content === "") return inWorkspace(effect, context);
     const folder = join(places.workspaces, ".testing", project.name);
@@ -62,8 +64,8 @@ export function protectedTests(ports: ProtectedTestsPorts): Perform {
 }
 
 /** Tests of files that are not part of the work prove nothing about the work. */
-async function mustBeCommitted(protection: Protection, task: Task, commit: string, folder: string): Promise<void> {
-  const lines = await protection.uncommitted(task, commit, projectFiles(folder));
+async function mustBeCommitted(protection: Protection, task: Task, commit: string, files: ProjectFiles): Promise<void> {
+  const lines = await protection.uncommitted(task, commit, files);
   if (lines.length === 0) return;
   const what = `What decides about the tests differs from the commit ${commit.slice(0, 10)}: ${lines.join("; ")}.`;
   throw new Fault("tests", `${what} Commit these files or restore them.`);

@@ -113,7 +113,7 @@ export async function checkOut(
   const order = { folder, branch, base: commit, existing: true, salvaged: true, keep: settings.keep };
   const { how } = await kind.prepare(order);
   // The tests of other work have run in this folder, and may have changed what the setup installed.
-  const words = await ports.protection.wordsOf(task, commit);
+  const words = () => ports.protection.wordsOf(task, commit);
   const planted = changedRunners(installed.get(folder) ?? {}, await findRunners(folder, words));
   if (how === "ready" && planted.length === 0) return;
   await removeInstalled(own.control, commit, folder, planted);

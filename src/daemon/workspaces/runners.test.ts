@@ -22,12 +22,12 @@ function installed(): { readonly folder: string; put(path: string, text: string)
   return { folder, put };
 }
 
-const words = ["brewtest", "--run", "./.venv/bin/pytest", "node", "..", "/"];
+const words = async () => ["brewtest", "--run", "./.venv/bin/pytest", "node", "..", "/"];
 
 test("only installed programs that the commands name are runners", async () => {
   const { folder } = installed();
   expect(Object.keys(await findRunners(folder, words))).toEqual([".venv/bin/pytest", "node_modules/.bin/brewtest"]);
-  expect(await findRunners(folder, ["node"])).toEqual({});
+  expect(await findRunners(folder, async () => ["node"])).toEqual({});
   expect(await findRunners(join(folder, "nowhere"), words)).toEqual({});
 });
 

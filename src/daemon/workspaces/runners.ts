@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, readlink, realpath, rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import type { ControlRepository } from "../../ports/control-repository.ts";
@@ -17,8 +18,12 @@ const maxBytes = 64 * 1024 * 1024;
  * Finds the installed programs that the words of test commands name. Programs outside of the folder, and packages that a
  * runner loads, are not included.
  */
-export async function findRunners(folder: string, words: Iterable<string>): Promise<Runners> {
-  const names = [...new Set(words)].map((word) => word.replace(/^(?:\.\/)?(?:[\w.-]+\/)*/, "")).filter(isPlain);
+export async function findRunners(folder: string, wordsOf: () => Promise<Iterable<string>>): Promise<Runners> {
+  // Most workspaces have none, and then the words need not be found.
+  if (!programFolders.some((place) => existsSync(join(folder, place)))) return {};
+  const names = [...new Set(await wordsOf())]
+    .map((word) => word.replace(/^(?:\.\/)?(?:[\w.-]+\/)*/, ""))
+    .filter(isPlain);
   const found: [string, string][] = [];
   for (const place of programFolders) {
     const programs = new Set(await namesIn(join(folder, place)));

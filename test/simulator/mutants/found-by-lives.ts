@@ -126,8 +126,8 @@ export const foundByLives: readonly Mutant[] = [
       },
       {
         file: "src/engine/gate.ts",
-        from: 'if (artifact.role !== "human" && !ownsSection(',
-        to: 'if (artifact.role === "nobody" && !ownsSection(',
+        from: 'if (artifact.role === "human" || ownsSection(',
+        to: 'if (artifact.role !== "nobody" || ownsSection(',
       },
     ],
   },
@@ -136,7 +136,7 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/gate.ts",
-        from: 'if (gate.verdict === undefined || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;',
+        from: 'if (gate.verdict !== "PASS" || artifact.commit === "" || head === "" || artifact.commit === head) return undefined;',
         to: "if (head !== null) return undefined;",
       },
     ],
@@ -252,8 +252,8 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/gate.ts",
-        from: "return fieldReason(gate, section.body) ?? verdictReason(gate, section.body);",
-        to: "void verdictReason;\n  return fieldReason(gate, section.body);",
+        from: "return stale ?? fieldReason(gate, section.body) ?? verdictReason(gate, section.body);",
+        to: "void verdictReason;\n  return stale ?? fieldReason(gate, section.body);",
       },
     ],
   },

@@ -51,8 +51,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/authorise.ts",
-        from: "if (credential.task !== task.id) {",
-        to: 'if (credential.task === "") {',
+        from: "if (credential.task !== task.id) return",
+        to: 'if (credential.task === "") return',
       },
     ],
     test: "test/api/who-asks.test.ts",
@@ -139,8 +139,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/workspaces/guard-workspaces.ts",
-        from: "if (known !== undefined && known.task !== order.task) throw",
-        to: "if (known === undefined && order.task === known) throw",
+        from: "if (known !== undefined && (known.task !== order.task || isCheckout(known))) throw",
+        to: "if (known !== undefined && isCheckout(known)) throw",
       },
     ],
     test: "src/daemon/workspaces/guard-workspaces.test.ts",
