@@ -1,6 +1,6 @@
-// The cost of running agents: how fast a program is started, adopted by another daemon and seen to end, what its supervisor
-// consumes meanwhile, how far a flood of output gets, and what it costs to continue reading a long transcript instead of
-// reading it again. Prints figures against limits.
+// The cost of running agents: how fast a program is started (also in a sandbox), adopted by another daemon and seen to end,
+// what its supervisor consumes meanwhile, how far a flood of output gets, and what it costs to continue reading a long
+// transcript instead of reading it again. Prints figures against limits.
 //
 // Node itself takes 45 ms of a start. The supervisor of a silent program wakes up once a second, to check for a flood.
 import { spawn } from "node:child_process";
@@ -12,6 +12,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { buildSync } from "esbuild";
 import { systemProcessTable } from "../src/adapters/processes/process-table.ts";
 import { createProcesses, supervisorCommand } from "../src/adapters/processes/processes.ts";
+import { bubblewrap } from "../src/adapters/sandbox/bubblewrap.ts";
+import { spawnCommands } from "../src/adapters/system.ts";
 import { createTail } from "../src/adapters/tail.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-agents-"));
@@ -36,6 +38,7 @@ let failed = false;
 setInterval(() => {}, 60_000);
 print("", "measured", "limit");
 await startAndEnd(20);
+await confine(20);
 await adopt(50);
 await flood();
 await readOn(100);
@@ -62,6 +65,37 @@ async function startAndEnd(rounds: number): Promise<void> {
   stop();
   judge("a program started and recorded, ms", median(starts), 500);
   judge("from its last word to its end being known, ms", median(ends), 250);
+}
+
+/**
+ * From the order to the program's own first act, in a sandbox and without, in turn. The sandbox has what an agent's has:
+ * the workspace, the run's folder, Node and the installation.
+ */
+async function confine(rounds: number): Promise<void> {
+  const sandbox = bubblewrap({ commands: spawnCommands, env });
+  const state = await sandbox.detect();
+  if (!state.works) return fail(`no sandbox could be made: ${state.reason}`);
+  const processes = open("confined");
+  const root = join(import.meta.dirname, "..");
+  const argv = ["date", "+%s%N"];
+  const plan = {
+    ...({ argv, folder, work: "write", home: join(folder, "user"), closed: join(folder, "home") } as const),
+    ...{ read: [root, process.execPath], write: [], own: [], hidden: [], placed: [], network: true, nests: false },
+  };
+  const startOf = async (id: string, command: () => Promise<readonly string[]>) => {
+    const began = performance.timeOrigin + performance.now();
+    await processes.start({ id, argv: await command(), cwd: folder, env, input: "", ...limits });
+    while ((await processes.look(id)).kind === "running") await sleep(1);
+    return Number(Buffer.from(await processes.read(id, "output", 0, 100)).toString()) / 1e6 - began;
+  };
+  const [plain, confined]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    plain.push(await startOf(`plain-${round}`, async () => argv));
+    confined.push(await startOf(`confined-${round}`, () => sandbox.wrap(plan)));
+  }
+  print("from an order to the program's first act, ms", median(plain).toFixed(0), "");
+  print("the same in a sandbox, ms", median(confined).toFixed(0), "");
+  judge("ratio", median(confined) / median(plain), 1.3);
 }
 
 /** As after the death of a daemon: the process that started them is gone. */

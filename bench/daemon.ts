@@ -42,7 +42,7 @@ process.on("exit", () => {
   daemon.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
-const socket = join(home, "run", "daemon.sock");
+const socket = join(home, "run", "api", "daemon.sock");
 await ready();
 const token = readFileSync(join(home, "human.token"), "utf8").trim();
 const repository = join(folder, "coffee");

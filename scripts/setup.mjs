@@ -8,7 +8,13 @@ import { fileURLToPath } from "node:url";
 
 const NODE = "24.21.0";
 /** System programs, by the names of their packages. */
-const PROGRAMS = [{ name: "tmux", debian: "tmux", brew: "tmux", purpose: "agents' sessions run in it" }];
+const PROGRAMS = [
+  { name: "tmux", debian: "tmux", brew: "tmux", purpose: "agents' sessions run in it" },
+  // Only Linux has it. Where it is missing, agents run without a sandbox.
+  ...(process.platform === "linux"
+    ? [{ name: "bwrap", debian: "bubblewrap", purpose: "agents' sandboxes are made with it" }]
+    : []),
+];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const toolDir = join(root, ".node"); // outside node_modules: npm ci empties that
 const packaged = join(toolDir, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");

@@ -1,6 +1,6 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { getPriority, homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createGit } from "./adapters/git/git.ts";
 import { createRunner, defaultLimits } from "./adapters/git/runner.ts";
 import { createKinds } from "./adapters/git/workspace/kinds.ts";
@@ -17,6 +17,7 @@ import { createStreamLog } from "./adapters/log/stream-log.ts";
 import { noneForge } from "./adapters/no-forge.ts";
 import { systemProcessTable } from "./adapters/processes/process-table.ts";
 import { createProcesses, supervisorCommand } from "./adapters/processes/processes.ts";
+import { bubblewrap } from "./adapters/sandbox/bubblewrap.ts";
 import { randomIds, spawnCommands, systemClock } from "./adapters/system.ts";
 import { fileTails } from "./adapters/tail.ts";
 import { ticketFiles } from "./adapters/ticket-files.ts";
@@ -181,6 +182,7 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     const listen = async () => {
       socket?.leave();
       socket = await serveSocket(ports, places.socket);
+      linkFormerSocket(places);
     };
     await listen();
     guard = createHomeGuard({
@@ -224,6 +226,12 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
   return daemonExit.ok;
 }
 
+/** Programs of earlier versions that still run, such as agents' servers for tools, look for the socket there. */
+function linkFormerSocket({ socket, formerSocket }: Places): void {
+  rmSync(formerSocket, { force: true, recursive: true });
+  symlinkSync(socket, formerSocket);
+}
+
 function workspaces(env: NodeJS.ProcessEnv, places: Places, git: Git, signal: AbortSignal): WorkspacesOf {
   const run = createRunner({ env, signal, program: "git", limits: defaultLimits });
   return createWorkspaces({
@@ -239,6 +247,7 @@ function agentPorts(env: NodeJS.ProcessEnv, places: Places, config: LiveConfig):
   return {
     env,
     table,
+    sandbox: bubblewrap({ commands: spawnCommands, env }),
     tails: fileTails,
     harnesses: createHarnesses({
       ...{ env, places },
@@ -364,13 +373,22 @@ export function createHarnesses({ env: all, places, defined, allowed }: Harnesse
       definition.acp === undefined
         ? command({ ...definition, name }, ports)
         : acp(
-            { name, title: definition.title ?? name, argv: definition.acp },
-            { ...ports, bridge: ownProgram("acp-bridge") },
+            { ...definition, name, title: definition.title ?? name, argv: definition.acp },
+            { ...ports, bridge: ownProgram("acp-bridge"), ...foldersLike(builtIn, definition.acp) },
           ),
     );
     // Built-in harnesses win, so that a user's program cannot be mistaken for one.
     return new Map([...own, ...builtIn].map((harness) => [harness.name, harness]));
   };
+}
+
+/** Programs that bring the protocol to a harness use its files. */
+const acpPrograms: Readonly<Record<string, string>> = { "claude-agent-acp": "claude", "codex-acp": "codex" };
+
+function foldersLike(builtIn: readonly Harness[], [program = ""]: readonly string[]): Pick<Harness, "folders"> {
+  const name = acpPrograms[basename(program)] ?? basename(program);
+  const { folders } = builtIn.find((harness) => harness.name === name) ?? {};
+  return folders === undefined ? {} : { folders };
 }
 
 function plain(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {

@@ -29,6 +29,8 @@ const runWire = record({
   window: text,
   pid: integer(0),
   folder: text,
+  /** Whether it was started in a sandbox. */
+  sandbox: boolean,
   /** waiting: it may not start yet. unknown: there is no evidence. */
   activity: oneOf("waiting", "starting", "busy", "idle", "asks", "unknown", "ended"),
   since: text,
@@ -116,6 +118,17 @@ const harnessWire = record({
   }),
 });
 export type HarnessView = TypeOf<typeof harnessWire>;
+
+/** Whether agents run in a sandbox on this machine. */
+const sandboxWire = record({
+  setting: oneOf("auto", "on", "off"),
+  works: boolean,
+  version: text,
+  /** Why it does not work, and what to do about it; empty if it does. */
+  reason: text,
+  fix: text,
+});
+export type SandboxView = TypeOf<typeof sandboxWire>;
 
 /** A named slot. */
 const agentWire = record({
@@ -278,7 +291,7 @@ export const agentRoutes = {
     summary: "List the harnesses, whether they are installed and what they support",
     access: "person",
     query: record({}, { name }),
-    answer: record({ harnesses: list(harnessWire) }),
+    answer: record({ harnesses: list(harnessWire), sandbox: sandboxWire }),
   }),
   listUsage: route({
     name: "listUsage",

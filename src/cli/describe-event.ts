@@ -40,8 +40,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
     `${text(request)}${text(project) === "" ? "" : ` of ${text(project)}`}${isEmpty(given) ? "" : `: ${JSON.stringify(given)}`}`,
   "config.changed": ({ keys }) => listed(texts(keys)),
   "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
-  "agent.started": ({ run, harness, model, resumed }) =>
-    `${text(run)} in ${text(harness)}${inBrackets([text(model), resumed === true ? "resumed" : ""])}`,
+  "agent.started": ({ run, harness, model, resumed, sandbox }) =>
+    `${text(run)} in ${text(harness)}${inBrackets([text(model), resumed === true ? "resumed" : "", sandbox === true ? "sandboxed" : ""])}`,
   "agent.slept": ({ run }) => text(run),
   "agent.woken": ({ run }) => text(run),
   "agent.raised": ({ run, reason }) => `${text(run)}: ${text(reason)}`,

@@ -14,7 +14,7 @@ import { personsEnvironment, type Surroundings, startedByAgent, surroundingsForA
 import { readHumanToken } from "../home/human-token.ts";
 import { lockHolder } from "../home/lock.ts";
 import { makePrivateFolder } from "../home/make-folder.ts";
-import { type Places, packageRoot, shownPath } from "../home/places.ts";
+import { type Places, packageRoot, shownPath, socketToAsk } from "../home/places.ts";
 import { shellWord } from "../shell-quote.ts";
 import { isNotRunning } from "./fast/ask-daemon.ts";
 
@@ -201,7 +201,7 @@ export function personsCall(places: Places, timeout: () => number | undefined = 
   return createClient((question) => {
     const limit = timeout();
     return socketRequest({
-      ...{ ...question, socket: places.socket, headers },
+      ...{ ...question, socket: socketToAsk(places), headers },
       ...(limit === undefined ? {} : { timeout: limit }),
     });
   });

@@ -6,7 +6,7 @@ import { type Routes, routes } from "../api/routes.ts";
 import type { EventView } from "../api/tasks.ts";
 import { Fault } from "../fault.ts";
 import { chooseCredential } from "../home/credential.ts";
-import { homeFolder, homePlaces } from "../home/places.ts";
+import { homeFolder, homePlaces, socketToAsk } from "../home/places.ts";
 
 export { Refusal } from "../api/client.ts";
 export type { Routes } from "../api/routes.ts";
@@ -74,7 +74,7 @@ type Send = (method: string, path: string, body: string | undefined) => Promise<
 function createSender({ home = homeFolder(process.env), url, token }: ClientOptions): Send {
   const places = homePlaces(home);
   const { hostname, port } = new URL(url ?? "http://localhost");
-  const where = url === undefined ? { socketPath: places.socket } : { hostname, port };
+  const where = url === undefined ? { socketPath: socketToAsk(places) } : { hostname, port };
   return (method, path, body) =>
     new Promise((resolve, reject) => {
       const folder = process.cwd();

@@ -16,6 +16,7 @@ import type { Channels, Clock, Commands, Ids, Log } from "../ports/system.ts";
 import type { ProjectFiles } from "../project-tests/finders.ts";
 import { type AgentsPorts, createAgents } from "./agents/agents.ts";
 import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
+import { createConfine } from "./agents/confine.ts";
 import { createPauses } from "./agents/dispatch.ts";
 import { createCallers, forgetAgents } from "./callers.ts";
 import { createConfigChanges } from "./config-changes.ts";
@@ -86,7 +87,7 @@ export interface CorePorts {
   /** Where it is missing, projects have no tickets. */
   readonly ticketsOf?: TicketsOf;
   /** What is needed to start agents; where it is missing, none are started. */
-  readonly agents?: Pick<AgentsPorts, "harnesses" | "terminal" | "processes" | "tails" | "table"> & {
+  readonly agents?: Pick<AgentsPorts, "harnesses" | "terminal" | "processes" | "tails" | "table" | "sandbox"> & {
     /** Agents see only the variables of this environment that are on a list. */
     readonly env: NodeJS.ProcessEnv;
   };
@@ -216,6 +217,10 @@ export function createCore(ports: CorePorts): RunningCore {
         ...{ env: ports.agents.env, home: ports.home, places },
         allowed: () => agentConfig(config().values).agentsEnvironment,
       },
+      confine: createConfine({
+        ...{ sandbox: ports.agents.sandbox, places, home: ports.home, log },
+        config: () => agentConfig(config().values),
+      }),
       testCommandOf: (project) => settingsOf(project).testCommand,
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
       ...(parts === undefined ? {} : { checkoutFor: parts.checkoutFor }),

@@ -103,6 +103,7 @@ export const eventTypes = {
       session: "the harness's session",
       window: "the window's name (empty where there is no terminal)",
       resumed: "whether it resumes an earlier session",
+      sandbox: "whether it runs in a sandbox",
     },
   },
   "agent.slept": { when: "an idle run's program was ended to make room; it resumes when it is needed", data: { run } },

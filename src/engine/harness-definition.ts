@@ -13,6 +13,9 @@ export interface HarnessDefinition {
   readonly acp?: readonly string[];
   /** Appended to the arguments of a run with reduced permissions. Without it only the prompt asks for restraint. */
   readonly reduced?: Arguments;
+  /** What it needs in a sandbox, besides its program: paths such as `~/.aider`, to read and to change. */
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
   /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** For each kind of error a regular expression that recognises it in the program's output. */
@@ -94,6 +97,11 @@ const argumentsShape: Shape = {
     expected: "a text or a list of texts",
   },
 };
+/** Absolute paths, and paths in the user's home. */
+export const pathsShape: Shape = {
+  kind: "list",
+  of: { kind: "text", pattern: /^(~\/|\/)[^/\0]/, expected: "a path such as ~/.gitconfig or /srv/data" },
+};
 const turnKeys: Readonly<Record<string, Key>> = {
   argv: { shape: argumentsShape, required: true, description: "The program and its arguments" },
   resume: { shape: argumentsShape, description: "The same for resuming a session" },
@@ -156,6 +164,8 @@ export const harnessesShape: Shape = {
         description: "How it runs in a terminal",
       },
       reduced: { shape: argumentsShape, description: "Further arguments where permissions are reduced" },
+      read: { shape: pathsShape, description: "Files and folders that it can read in a sandbox" },
+      write: { shape: pathsShape, description: "Files and folders that it can change in a sandbox" },
       env: {
         shape: { kind: "map", of: text, what: "variables", names: /^[A-Za-z_]\w*$/ },
         description: "Further variables of its environment",

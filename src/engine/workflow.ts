@@ -95,6 +95,10 @@ export interface RunSpec {
   readonly prompt: string | undefined;
   readonly model: string | undefined;
   readonly permissions: "full" | "reduced";
+  /** Whether it runs in a sandbox; undefined for the user's setting. */
+  readonly sandbox?: "auto" | "on" | "off" | undefined;
+  /** Whether it reaches the network; undefined if it does. */
+  readonly network?: "on" | "off" | undefined;
   readonly tools: readonly string[] | undefined;
   /** The schema the answer must fit. */
   readonly result: string | undefined;

@@ -1,5 +1,5 @@
 import { readDuration } from "../engine/duration.ts";
-import { type HarnessDefinition, harnessesProblem, harnessesShape } from "../engine/harness-definition.ts";
+import { type HarnessDefinition, harnessesProblem, harnessesShape, pathsShape } from "../engine/harness-definition.ts";
 import type { Shape } from "../engine/language/shape.ts";
 import type { Field } from "./config-fields.ts";
 import { readSize } from "./workspace-fields.ts";
@@ -20,6 +20,10 @@ export interface AgentConfig {
   readonly agentsTimeLimit: string;
   readonly agentsOutputLimit: string;
   readonly agentsFullPermissions: "allow" | "ask";
+  readonly agentsSandbox: "auto" | "on" | "off";
+  /** Absolute paths, or paths in the user's home: `~/.gitconfig`. */
+  readonly agentsSandboxRead: readonly string[];
+  readonly agentsSandboxWrite: readonly string[];
   readonly budgetTask: number;
   readonly budgetTaskTokens: number;
   readonly budgetProjectDay: number;
@@ -152,6 +156,31 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     default: "ask",
     description:
       "Whether agents of every project may work with full permissions (allow), or you are asked once for each project (ask)",
+  },
+  agentsSandbox: {
+    key: "agents.sandbox",
+    level: "user",
+    isDaemons: true,
+    shape: { kind: "text", oneOf: ["auto", "on", "off"] },
+    default: "auto",
+    description:
+      "Whether agents run in a sandbox (bubblewrap): where that is possible (auto), always or not at all (on), or never (off)",
+  },
+  agentsSandboxRead: {
+    key: "agents.sandbox_read",
+    level: "user",
+    isDaemons: true,
+    shape: pathsShape,
+    default: [],
+    description: "Further files and folders that agents in a sandbox can read, such as [~/.gitconfig]",
+  },
+  agentsSandboxWrite: {
+    key: "agents.sandbox_write",
+    level: "user",
+    isDaemons: true,
+    shape: pathsShape,
+    default: [],
+    description: "Further files and folders that agents in a sandbox can change, such as [~/.cache/huggingface]",
   },
   budgetTask: {
     key: "budget.task",

@@ -15,18 +15,19 @@ test("all places are in the home, whose path may be relative", () => {
   expect(places).toMatchObject({
     database: join(home, "signalbox.db"),
     log: join(home, "logs", "daemon.log"),
-    socket: join(home, "run", "daemon.sock"),
+    socket: join(home, "run", "api", "daemon.sock"),
+    formerSocket: join(home, "run", "daemon.sock"),
     lock: join(home, "run", "lock.db"),
     startReport: join(home, "run", "start.log"),
   });
 });
 
 test("a socket whose path would be too long is elsewhere, in a folder for this user and this home", () => {
-  const tail = "/run/daemon.sock".length;
+  const tail = "/run/api/daemon.sock".length;
   const maxHome = `/${"a".repeat(100 - tail - 1)}`;
-  expect(homePlaces(maxHome).socket).toBe(`${maxHome}/run/daemon.sock`);
+  expect(homePlaces(maxHome).socket).toBe(`${maxHome}/run/api/daemon.sock`);
   const { socket, run } = homePlaces(`${maxHome}a`);
-  expect(socket).toMatch(new RegExp(`^/tmp/signalbox-${process.getuid?.()}-[0-9a-f]{12}/daemon\\.sock$`));
+  expect(socket).toMatch(new RegExp(`^/tmp/signalbox-${process.getuid?.()}-[0-9a-f]{12}-api/daemon\\.sock$`));
   expect(dirname(socket)).not.toBe(run);
   expect(homePlaces(`${maxHome}a`).socket).toBe(socket);
   expect(homePlaces(`${maxHome}b`).socket).not.toBe(socket);

@@ -53,8 +53,10 @@ export interface Places {
   readonly trash: string;
   /** The running daemon's own files; mode 0700. */
   readonly run: string;
-  /** Not always in `run`, but its folder is as private. */
+  /** Not always in `run`, but its folder is as private. The folder has nothing else: sandboxed agents can see it. */
   readonly socket: string;
+  /** Where earlier versions had the socket; now a link to it. */
+  readonly formerSocket: string;
   readonly lock: string;
   /** Contains the pid of the process that holds the lock. */
   readonly pid: string;
@@ -94,7 +96,8 @@ export function homePlaces(home: string): Places {
     setAside: join(root, "set-aside"),
     trash: join(root, "trash"),
     run,
-    socket: socketPath(root, join(run, "daemon.sock"), "daemon.sock"),
+    socket: socketPath(root, join(run, "api", "daemon.sock"), "-api/daemon.sock"),
+    formerSocket: socketPath(root, join(run, "daemon.sock"), "/daemon.sock"),
     lock: join(run, "lock.db"),
     pid: join(run, "daemon.pid"),
     startReport: join(run, "start.log"),
@@ -108,7 +111,7 @@ export function homePlaces(home: string): Places {
     repositories: join(root, "repositories"),
     runs: join(root, "runs"),
     bin: join(root, "bin"),
-    terminal: socketPath(root, join(run, "tmux.sock"), "tmux.sock"),
+    terminal: socketPath(root, join(run, "tmux.sock"), "/tmux.sock"),
   };
 }
 
@@ -129,9 +132,14 @@ const maxSocketPath = 100;
 /**
  * Not in TMPDIR, which an agent or a service may have changed: every process with this home must find the same socket.
  */
-function socketPath(home: string, wanted: string, name: string): string {
+function socketPath(home: string, wanted: string, end: string): string {
   if (Buffer.byteLength(wanted) <= maxSocketPath) return wanted;
-  return join("/tmp", `signalbox-${process.getuid?.() ?? 0}-${sha256(home).slice(0, 12)}`, name);
+  return join("/tmp", `signalbox-${process.getuid?.() ?? 0}-${sha256(home).slice(0, 12)}${end}`);
+}
+
+/** The socket to connect to: a daemon of an earlier version has it in another place until it is started again. */
+export function socketToAsk({ socket, formerSocket }: Pick<Places, "socket" | "formerSocket">): string {
+  return existsSync(socket) ? socket : formerSocket;
 }
 
 function realPath(path: string): string {

@@ -33,8 +33,27 @@ export interface Harness {
    * undefined if there is no such message.
    */
   readObstacle?(text: string): Obstacle | undefined;
+  /** The files that the program needs in a sandbox, besides its workspace and the run's folder; missing for none. */
+  folders?(order: HarnessOrder): Promise<HarnessFolders>;
+  /** It needs the network to work. */
+  readonly needsNetwork?: true;
   /** Checks whether the program is logged in, and says how to log in if not. */
   login?(): Promise<{ readonly state: "in" | "out" | "unknown"; readonly hint: string }>;
+}
+
+/** Absolute paths; those that do not exist are left out. */
+export interface HarnessFolders {
+  readonly read?: readonly string[];
+  /** Only what the program must keep for later runs, such as conversations and a refreshed login. */
+  readonly write?: readonly string[];
+  /** Folders that the program finds empty and writes to; their content is lost when it ends. */
+  readonly own?: readonly string[];
+  /** What the program finds empty and cannot read. */
+  readonly hidden?: readonly string[];
+  /** A writable file or folder at another path than its own. */
+  readonly placed?: readonly { readonly from: string; readonly at: string }[];
+  /** Its own sandbox needs namespaces inside of ours. */
+  readonly nests?: boolean;
 }
 
 export interface Obstacle {

@@ -60,7 +60,7 @@ test("a message that was typed before the daemon died is not typed again", async
       tell,
     );
   }
-  const heard = readFileSync(join(stage.runFolder(id, run.key), "events"), "utf8")
+  const heard = readFileSync(join(stage.runFolder(id, run.key), "hooks", "events"), "utf8")
     .split("\n")
     .filter((line) => line.includes('"prompted"') && line.includes("Message number"))
     .map((line) => (JSON.parse(line) as { readonly text: string }).text);

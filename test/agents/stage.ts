@@ -27,6 +27,8 @@ export interface StageOptions {
   readonly workspaces?: "worktree" | "clone";
   /** Puts the home on a file system of its own of this size, such as 64m. */
   readonly homeSize?: string;
+  /** Everything belongs to this user, who runs the daemon. Needs root. */
+  readonly uid?: number;
   /** Replaces the scripted harness. */
   readonly harness?: string;
   /** Further environment variables of the daemon. */
@@ -57,6 +59,7 @@ export async function openStage(options: StageOptions = {}) {
     harness = "scripted",
     env,
     homeSize,
+    uid,
   } = options;
   const plain = createHome(() => workflows, { isEmpty: true });
   const { base, repository, places } = plain;
@@ -89,7 +92,9 @@ export async function openStage(options: StageOptions = {}) {
   const scriptFile = join(base, "script.yml");
   if (script !== undefined) writeFileSync(scriptFile, script);
   const scripted = script === undefined ? {} : { SIGNALBOX_SCRIPT: scriptFile };
-  const home = { ...plain, env: { ...plain.env, ...scripted, ...env?.(base) } };
+  const ofUser = uid === undefined ? {} : { uid };
+  const home = { ...plain, ...ofUser, env: { ...plain.env, ...scripted, ...env?.(base) } };
+  if (uid !== undefined) execFileSync("chown", ["-R", `${uid}:${uid}`, base]);
   let daemon: Daemon = await startDaemon(home);
   const close = async () => {
     await daemon.kill();

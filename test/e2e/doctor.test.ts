@@ -36,7 +36,8 @@ afterEach(() => {
 afterAll(() => removeFolder(base));
 
 /** Programs with these names, which print these versions. */
-const programs = fakes({ git: "git version 2.43.0", tmux: "tmux 3.3a", claude: "", codex: "" });
+const found = { git: "git version 2.43.0", tmux: "tmux 3.3a", bwrap: "bubblewrap 0.8.0", claude: "", codex: "" };
+const programs = fakes(found);
 
 function fakes(all: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(base, "bin-"));
@@ -126,9 +127,10 @@ test("for a new user doctor finds no problem, and creates and starts nothing", a
     "2.43.0",
     "3.3a",
     "claude, codex",
+    "bubblewrap 0.8.0, for agents in workspaces of kind clone",
     "not installed; to let your agents hand work to Signalbox: signalbox install",
     `${home} does not exist yet; it is created when it is needed`,
-    `${home}/run does not exist yet; it is created when it is needed`,
+    `${home}/run/api does not exist yet; it is created when it is needed`,
     "does not exist yet; it is created when it is needed",
     "nothing is set",
     expect.stringMatching(/^\d+ [GT]B free$/),
@@ -151,9 +153,27 @@ test("with --fix the folders of a new user are created", async () => {
 });
 
 describe("programs", () => {
-  test("that are missing are reported with what to do: errors for git and tmux, a warning for agents", async () => {
+  test("a sandbox that cannot be made is a warning, an error if agents must have one, and nothing if they have none", async () => {
+    const home = join(base, "sandboxes");
+    mkdirSync(home, { mode: 0o700 });
+    const { bwrap: _, ...others } = found;
+    const path = fakes(others);
+    const refuses = 'case $1 in --version) echo bubblewrap 0.8.0;; *) echo "bwrap: no namespaces" >&2; exit 1;; esac';
+    writeFileSync(join(path, "bwrap"), `#!/bin/sh\n${refuses}\n`, { mode: 0o755 });
+    const levels = [];
+    for (const setting of ["auto", "on", "off"]) {
+      writeFileSync(join(home, "config.yml"), `agents: { sandbox: ${setting} }\n`);
+      const [said] = (await doctor(home, { path })).of("sandbox");
+      levels.push(said?.level);
+      if (setting !== "off") expect(said?.found).toContain("no namespaces");
+    }
+    expect(levels).toEqual(["warning", "error", "ok"]);
+  });
+
+  test("that are missing are reported with what to do: errors for git and tmux, warnings for agents and sandboxes", async () => {
     const found = await doctor(join(base, "none"), { path: fakes({}) });
-    expect(wrong(found)).toEqual(["git error", "tmux error", "agents warning"]);
+    expect(wrong(found)).toEqual(["git error", "tmux error", "agents warning", "sandbox warning"]);
+    expect(found.of("sandbox")[0]?.fix).toBe("Install it: sudo apt install bubblewrap");
     expect(found.of("git")[0]?.fix).toBe("Install git 2.38 or newer: https://git-scm.com/downloads");
   });
 

@@ -24,6 +24,7 @@ const running = new Set<Daemon>();
 export function spawnDaemon(home: Home, nodeArguments: readonly string[] = []): Daemon {
   const child = spawn(process.execPath, [...nodeArguments, appFile, "--foreground"], {
     env: home.env,
+    ...(home.uid === undefined ? {} : { uid: home.uid, gid: home.uid }),
     stdio: ["ignore", "ignore", "pipe"],
   });
   let text = "";

@@ -13,6 +13,8 @@ export interface Home {
   readonly folder: string;
   readonly places: Places;
   readonly repository: string;
+  /** The user that daemons run as; missing for the one who runs the tests. */
+  readonly uid?: number;
   /** The environment of daemons and commands of this home. */
   readonly env: Readonly<Record<string, string>>;
   /** Ends every process of this home, and deletes everything. */

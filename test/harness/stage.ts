@@ -5,7 +5,14 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { bubblewrap } from "../../src/adapters/sandbox/bubblewrap.ts";
+import { spawnCommands } from "../../src/adapters/system.ts";
+import { createConfine } from "../../src/daemon/agents/confine.ts";
+import { plainRun } from "../../src/engine/run-spec.ts";
+import { agentConfig } from "../../src/home/agent-fields.ts";
+import { homePlaces } from "../../src/home/places.ts";
 import type { Harness, HarnessOrder } from "../../src/ports/harness.ts";
+import type { Log } from "../../src/ports/system.ts";
 import { type ModelServer, startModelServer } from "../model-server/server.ts";
 import { removeFolder } from "../remove-folder.ts";
 import type { Candidate } from "./candidate.ts";
@@ -16,6 +23,8 @@ export interface Stage {
   /** The program's path. */
   readonly path: string;
   readonly harness: Harness;
+  /** Its programs are started in a sandbox. */
+  readonly isConfined: boolean;
   readonly server: ModelServer;
   /** A repository with one commit, one tracked file, and a remote. */
   readonly folder: string;
@@ -36,7 +45,7 @@ const token = "scripted-token";
 /** Milliseconds. Generous: these tests are not about speed, and the machine may be busy. */
 export const defaultTimeout = 300_000;
 
-export async function openStage(candidate: Candidate, path: string): Promise<Stage> {
+export async function openStage(candidate: Candidate, path: string, isConfined = false): Promise<Stage> {
   const root = mkdtempSync(join(tmpdir(), "signalbox-harness-"));
   const [home, folder, bin, remote] = ["home", "workspace", "bin", "remote.git"].map((name) => {
     mkdirSync(join(root, name));
@@ -56,12 +65,14 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
   git("add", "-A");
   git("commit", "-q", "-m", "Start");
   git("remote", "add", "origin", remote);
-  const daemon = await listen(join(root, "daemon.sock"));
+  for (const name of ["api", "hooks"]) mkdirSync(join(root, name));
+  const socket = join(root, "api", "daemon.sock");
+  const daemon = await listen(socket);
   const cli = join(bin, "signalbox");
-  writeFileSync(cli, standIn(join(root, "daemon.sock")));
+  writeFileSync(cli, standIn(socket));
   chmodSync(cli, 0o755);
   candidate.seed?.(home, server.url);
-  const eventsFile = join(root, "events");
+  const eventsFile = join(root, "hooks", "events");
 
   const order = (change: Partial<HarnessOrder>): HarnessOrder => ({
     run: "worker-1",
@@ -90,6 +101,7 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
       TMPDIR: join(root, "tmp"),
       PATH: [bin, join(process.execPath, ".."), process.env.PATH].join(delimiter),
       SIGNALBOX_TOKEN: token,
+      SIGNALBOX_EVENTS: eventsFile,
       ...candidate.env(home, server.url),
       ...change.env,
     },
@@ -100,7 +112,10 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
   return {
     candidate,
     path,
-    harness: candidate.harness(home, path),
+    isConfined,
+    harness: isConfined
+      ? confined(candidate.harness(home, path), { root, bin, socket })
+      : candidate.harness(home, path),
     ...{ server, folder, root, tracked, taskFile, eventsFile, order, git },
     cliCalls: () => daemon.calls,
     async close() {
@@ -110,6 +125,25 @@ export async function openStage(candidate: Candidate, path: string): Promise<Sta
     },
   };
 }
+
+/** The same harness, whose programs are started in a sandbox as the daemon does it. */
+function confined(harness: Harness, { root, bin, socket }: Record<"root" | "bin" | "socket", string>): Harness {
+  const home = join(root, "signalbox");
+  const confine = createConfine({
+    ...{ home, log: quietLog, config: () => agentConfig({ agentsSandbox: "on" }) },
+    sandbox: bubblewrap({ commands: spawnCommands, env: process.env }),
+    places: { ...homePlaces(home), bin, socket },
+  });
+  return {
+    ...harness,
+    async prepare(order) {
+      const spec = { ...plainRun("worker"), permissions: order.permissions };
+      return confine({ project: "coffee", spec, harness, order, launch: await harness.prepare(order) });
+    },
+  };
+}
+
+const quietLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => quietLog, async close() {} };
 
 /** Like our command line, it connects to a socket only. */
 function standIn(socket: string): string {

@@ -95,7 +95,9 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
       end(id);
     },
     async sweep(_, entry) {
-      const left = [...programs.values()].filter(({ name, isLive }) => isLive && entry.endsWith(`/${name}/events`));
+      const left = [...programs.values()].filter(
+        ({ name, isLive }) => isLive && entry.endsWith(`/${name}/hooks/events`),
+      );
       for (const { name, order } of left) {
         await (order.mode === "session" ? terminal.close(name) : processes.kill(name));
         end(name);
@@ -157,7 +159,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
 
   const tell = (program: Program, event: object) => {
     const line = JSON.stringify(event);
-    if (program.order.mode === "session") tails.append(`${program.order.runFolder}/events`, line);
+    if (program.order.mode === "session") tails.append(`${program.order.runFolder}/hooks/events`, line);
     else processes.print(program.name, `${line}\n`);
   };
   const show = (program: Program, screen: string) => {

@@ -353,5 +353,5 @@ function commitToMain({ repositories, next }: World, path: string): void {
 function tellAgain({ tails }: World, { order, heard }: Program): void {
   const text = heard.at(-1);
   if (text !== undefined && order.mode === "session")
-    tails.append(`${order.runFolder}/events`, JSON.stringify({ kind: "busy", what: "" }));
+    tails.append(`${order.runFolder}/hooks/events`, JSON.stringify({ kind: "busy", what: "" }));
 }

@@ -95,6 +95,11 @@ export function scripted({ program, version, state, script }: ScriptedPorts): Ha
       const input = order.mode === "turn" ? order.prompt : "";
       return { argv: [...program, ...argv], env, input, message: "", session };
     },
+    async folders(order) {
+      await mkdir(state, { recursive: true });
+      const played = order.env.SCRIPTED_AGENT_SCRIPT ?? script;
+      return { write: [state], read: played === "" ? [] : [played] };
+    },
     readOutput: readScriptedOutput,
     readEvidence: (line) => {
       const event = readEventLine(line);

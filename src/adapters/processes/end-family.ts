@@ -1,5 +1,6 @@
 import { Fault } from "../../fault.ts";
 import type { ProcessIdentity, ProcessTable } from "../../ports/processes.ts";
+import { isSandbox } from "./process-table.ts";
 
 interface Family {
   /** The program; undefined if its identity is unknown. */
@@ -13,6 +14,8 @@ interface Family {
 }
 
 const pace = 20;
+/** Milliseconds that programs in a sandbox have to end, before the sandbox is killed with everything in it. */
+const sandboxGrace = 1_000;
 /** Milliseconds after which `endFamily` gives up on a killed process that still lives: it hangs in the kernel. */
 const defaultKillTimeout = 10_000;
 
@@ -30,15 +33,19 @@ export async function endFamily(
   const known = new Map<string, ProcessIdentity>();
   const told = new Set<string>();
   let last: "" | "SIGTERM" | "SIGKILL" = "";
-  const deadline = performance.now() + grace;
+  const began = performance.now();
+  let deadline = began + grace;
   for (;;) {
     await seek(table, family, known);
     if (known.size === 0) return last;
+    const sandboxes = new Set([...known.values()].filter(({ pid }) => isSandbox(pid)).map(keyOf));
+    // What is inside cannot outlive its sandbox, so it need not be looked for, and gets less time.
+    if (sandboxes.size > 0) deadline = Math.min(deadline, began + sandboxGrace);
     if (performance.now() >= deadline + killTimeout) throw undying([...known.values()]);
     const signal = performance.now() >= deadline ? "SIGKILL" : "SIGTERM";
     for (const [key, identity] of known) {
       // Each process gets SIGTERM once: a second one makes some programs abort their clean-up.
-      if (signal === "SIGTERM" && told.has(key)) continue;
+      if (signal === "SIGTERM" && (told.has(key) || sandboxes.has(key))) continue;
       told.add(key);
       if (await table.isAlive(identity)) tell(identity.pid, signal);
     }

@@ -140,6 +140,14 @@ function parseLinuxStat(text: string, alsoDead: boolean): LinuxStat | undefined 
   };
 }
 
+/**
+ * Whether it is the process of a sandbox, which ends when the program in it has ended. SIGTERM would make it kill that
+ * program before it can clean up.
+ */
+export function isSandbox(pid: number): boolean {
+  return isLinux && readProc(`/proc/${pid}/comm`) === "bwrap\n";
+}
+
 /** The mark in the environment of a run's processes, by which those that left its group are found. */
 export const markVariable = "SIGNALBOX_PROCESS";
 

@@ -132,7 +132,7 @@ function makeFolder(path: string): string {
 
 /** Reports missing programs before anything is started. */
 async function mustHave(...names: readonly string[]): Promise<void> {
-  for (const { name, look } of programChecks(process.env, [])) {
+  for (const { name, look } of programChecks(process.env, {})) {
     if (!names.includes(name)) continue;
     const [finding] = await look();
     if (finding?.level === "error") throw new Fault("demo.program", `${name} ${finding.found}.`, { hint: finding.fix });

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { loadConfig } from "../../home/config.ts";
 import type { PartialConfig } from "../../home/config-fields.ts";
-import { homePlaces, type Places } from "../../home/places.ts";
+import { homePlaces, type Places, socketToAsk } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 import {
   askStored,
@@ -42,7 +42,7 @@ Exit codes: 0 ok, also with warnings, 1 an error remains, 2 wrong usage`,
     const env = this.process.env ?? {};
     const config = configOf(places);
     const checks = [
-      ...programChecks(env, config.agentsEnvironment ?? []),
+      ...programChecks(env, config),
       skillCheck({ home: homedir(), env, repository: this.repository }),
       ...homeChecks(this.home),
       daemonCheck(this.home, daemon),

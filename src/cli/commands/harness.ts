@@ -1,5 +1,5 @@
 import { buildRouteMap } from "@stricli/core";
-import type { HarnessView } from "../../api/agents.ts";
+import type { HarnessView, SandboxView } from "../../api/agents.ts";
 import { routes } from "../../api/routes.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
@@ -26,7 +26,9 @@ const check = command({
   },
   docs: {
     brief: "Say whether a harness is installed and logged in, what it can do and what it lacks",
-    fullDescription: `--json: { harnesses: [${harnessForm}] }
+    fullDescription: `At the end it says whether agents run in a sandbox (agents.sandbox in your configuration).
+
+--json: { harnesses: [${harnessForm}], sandbox: { setting, works, version, reason, fix } }
 Exit codes: 0 ok, 1 the named harness is not installed or does not exist, 2 wrong usage`,
   },
   async func({ json }, name) {
@@ -35,6 +37,8 @@ Exit codes: 0 ok, 1 the named harness is not installed or does not exist, 2 wron
     if (isMissing) this.process.exitCode = exitCodes.failed;
     if (json) return this.print(writeJson(answer));
     this.print(answer.harnesses.map((harness) => describe(harness, this)).join("\n\n"));
+    // An older daemon does not report it.
+    if (answer.sandbox !== undefined) this.say(`\n${wrap(sandboxText(answer.sandbox), this.columns)}`);
   },
 });
 
@@ -57,6 +61,13 @@ function describe(harness: HarnessView, { paint, columns }: Context): string {
     ...row("limit", limit),
     ...row(found ? "note" : "to do", hint),
   ].join("\n");
+}
+
+function sandboxText({ setting, works, version, reason, fix }: SandboxView): string {
+  if (setting === "off") return "Agents run without a sandbox, by your setting agents.sandbox.";
+  if (works) return `Agents in workspaces of kind clone run in a sandbox (bubblewrap ${version}).`;
+  const result = setting === "on" ? "No agent can start" : "Agents run without a sandbox";
+  return `${result}: ${reason} ${fix}`;
 }
 
 const width = 7;
@@ -83,7 +94,7 @@ const list = command({
     brief: "List the harnesses, and which are installed",
     fullDescription: `The harnesses that come with Signalbox, and those of your configuration.
 
---json: { harnesses: [${harnessForm}] }
+--json: { harnesses: [${harnessForm}], sandbox: { setting, works, version, reason, fix } }
 Exit codes: 0 ok, 1 failed, 2 wrong usage`,
   },
   async func({ json }) {

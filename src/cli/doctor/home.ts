@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { formatProblem } from "../../engine/language/problem.ts";
 import { Fault } from "../../fault.ts";
 import { loadConfig } from "../../home/config.ts";
+import type { PartialConfig } from "../../home/config-fields.ts";
 import { readHumanToken } from "../../home/human-token.ts";
 import { loginOf } from "../../home/logins.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
@@ -53,11 +54,18 @@ export function homeChecks(home: string): readonly Check[] {
   const places = homePlaces(home);
   return [
     { name: "home", look: () => lookAtFolder(home) },
-    { name: "socket", look: () => lookAtFolder(dirname(places.socket)) },
+    { name: "socket", look: () => lookAtSockets([dirname(places.terminal), dirname(places.socket)]) },
     { name: "token", look: () => lookAtToken(places.humanToken) },
     { name: "config", look: () => lookAtConfig(places.config) },
     { name: "disk", look: () => lookAtDisk(home) },
   ];
+}
+
+/** The folders of the daemon's socket and of the terminal server's. */
+function lookAtSockets(folders: readonly string[]): readonly Finding[] {
+  const found = folders.map(lookAtFolder);
+  const wrong = found.flat().filter(({ level }) => level !== "ok");
+  return wrong.length > 0 ? wrong : (found.at(-1) ?? []);
 }
 
 function lookAtFolder(folder: string): readonly Finding[] {
@@ -156,13 +164,15 @@ const minGit = "2.38";
 const minTmux = "3.2";
 
 /** Checks of the programs that Signalbox needs. */
-export function programChecks(env: NodeJS.ProcessEnv, allowed: readonly string[]): readonly Check[] {
+export function programChecks(env: NodeJS.ProcessEnv, config: PartialConfig): readonly Check[] {
+  const { agentsEnvironment: allowed = [], agentsSandbox = "auto" } = config;
   return [
     // An older Node does not get this far.
     { name: "node", look: () => ok(process.versions.node) },
     { name: "git", look: lookForGit },
     { name: "tmux", look: lookForTmux },
     { name: "agents", look: () => lookForAgents(env, allowed) },
+    { name: "sandbox", look: () => lookForSandbox(agentsSandbox) },
   ];
 }
 
@@ -196,6 +206,25 @@ async function lookForAgents(env: NodeJS.ProcessEnv, allowed: readonly string[])
     .filter(({ state }) => state === "out")
     .flatMap(({ name, hint }) => warning(`${agentTitles[name]} is not logged in`, hint));
   return out.length > 0 ? out : ok(found.join(", "));
+}
+
+/** A program that does nothing, with the namespaces of a real sandbox. */
+const trial = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"].concat(
+  ...["--ro-bind / /", "--proc /proc", "--dev /dev", "--tmpfs /tmp", "-- true"].map((each) => each.split(" ")),
+);
+
+function lookForSandbox(setting: "auto" | "on" | "off"): readonly Finding[] {
+  if (setting === "off") return ok("agents run without one, by your setting");
+  const finding = setting === "on" ? error : warning;
+  const result = setting === "on" ? "so no agent can start" : "so agents run without a sandbox";
+  const without = setting === "on" ? "\nOr do without: signalbox config set agents.sandbox auto" : "";
+  const version = versionOf("bwrap", "--version");
+  if (version === undefined)
+    return finding(`bubblewrap is not installed, ${result}`, `Install it: sudo apt install bubblewrap${without}`);
+  const { status, stderr } = spawnSync("bwrap", trial, { encoding: "utf8", timeout: 5_000 });
+  if (status === 0) return ok(`bubblewrap ${version}, for agents in workspaces of kind clone`);
+  const allow = "Allow user namespaces on this machine, or on the host of this container";
+  return finding(`bubblewrap ${version} cannot make a sandbox here, ${result}: ${stderr.trim()}`, `${allow}${without}`);
 }
 
 /** The first dotted number in a program's output; undefined if the program is missing. */

@@ -7,7 +7,7 @@ import {
 } from "../../api/socket-request.ts";
 import { Fault } from "../../fault.ts";
 import { chooseCredential } from "../../home/credential.ts";
-import type { Places } from "../../home/places.ts";
+import { type Places, socketToAsk } from "../../home/places.ts";
 
 export interface Asker {
   readonly places: Places;
@@ -37,7 +37,7 @@ export async function askDaemon(asker: Asker, question: Question): Promise<Socke
     const hangUp = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const probe = async () => {
-      const health = { socket: asker.places.socket, method: "GET", path: "/v1/health", headers: {} };
+      const health = { socket: socketToAsk(asker.places), method: "GET", path: "/v1/health", headers: {} };
       try {
         await socketRequest({ ...health, timeout: probeTimeout });
       } catch (error) {
@@ -75,7 +75,7 @@ export function requestOf({ places, env, folder, version }: Asker, question: Que
   const { token, isHuman } = chooseCredential(places, env, folder);
   return {
     ...question,
-    socket: places.socket,
+    socket: socketToAsk(places),
     headers: {
       "signalbox-folder": encodeURIComponent(folder),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

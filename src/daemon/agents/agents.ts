@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { defaultNames } from "../../engine/run-spec.ts";
 import { Fault, tell } from "../../fault.ts";
 import { createTurns } from "../../keyed.ts";
@@ -21,7 +21,7 @@ import { capsOf, createDispatch, type Dispatch, type Pauses, seatOf } from "./di
 import { createKiller, endRun, healRun, killRun, noteEnding, type ReportedEnd, raise, reportEnd } from "./heal-run.ts";
 import { createMail, type Mail, tellAgent } from "./messages.ts";
 import { countedOf, readTurnOutput } from "./read-turn.ts";
-import { sessionTitle, terminalSession } from "./run-order.ts";
+import { eventsFile, sessionTitle, terminalSession } from "./run-order.ts";
 import { forgetEnded } from "./run-secrets.ts";
 import { createPanes, createStrangers, type TerminalTrouble } from "./run-signs.ts";
 import { createIdle, createSleepers, taskRank } from "./sleepers.ts";
@@ -235,7 +235,7 @@ export function createAgents(given: AgentsPorts): Agents {
             folderOf(run.started?.name ?? ""),
             countedOf(book.of(each.id), each.started as StartedRun).offset,
           ),
-        runFolder: ({ name }) => folderOf(name),
+        eventsFile: ({ name }) => eventsFile(places, name),
         since: panes.looks,
         taskFileOf: ({ role }) => (role === defaultNames.roles.task ? "TASK.md" : roleFileName(role)),
         learnt(each) {
@@ -253,7 +253,7 @@ export function createAgents(given: AgentsPorts): Agents {
     );
     let isAboutToLook = false;
     // One check covers all changes before it. A run that writes more than a check reads is left to the poll.
-    const stopWatching = tails.watch(folderOf(run.started.name), () => {
+    const stopWatching = tails.watch(dirname(eventsFile(places, run.started.name)), () => {
       if (isAboutToLook || made.hasMore) return;
       isAboutToLook = true;
       track(

@@ -90,7 +90,7 @@ async function open({ started = {}, acknowledges = "hook", deaf = 0 }: Options =
   const watchPorts = {
     ...{ store, clock, terminal, since: 0, tails: { open: openTail, watch: () => () => {} } },
     book: { of: () => undefined, add: async () => {} },
-    runFolder: () => "/",
+    eventsFile: () => "/events",
     limitsOf: async () => ({ stall: undefined, time: undefined }),
     taskFileOf: () => "",
     heal: async () => {},

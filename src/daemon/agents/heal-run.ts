@@ -6,7 +6,7 @@ import type { Workflow } from "../../engine/workflow.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Places } from "../../home/places.ts";
-import type { Harness } from "../../ports/harness.ts";
+import type { Harness, HarnessOrder } from "../../ports/harness.ts";
 import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
@@ -15,6 +15,7 @@ import type { Terminal } from "../../ports/terminal.ts";
 import { lastWords, oneLine, sentences } from "../../text.ts";
 import { type Callers, publishAgents } from "../callers.ts";
 import type { Answer, Submit } from "../submit.ts";
+import type { Confine } from "./confine.ts";
 import { type Dispatch, defaultLimit, namedReset } from "./dispatch.ts";
 import { countedOf, countedUpTo, readTurn } from "./read-turn.ts";
 import { processName, readOrder, runMark, runRecordId } from "./run-order.ts";
@@ -129,6 +130,7 @@ interface HealPorts extends SecretPorts {
   readonly table: ProcessTable;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
+  readonly confine: Confine;
   config(): AgentConfig;
   workflowOf(task: Task): Promise<Workflow>;
   runFolder(name: string): string;
@@ -290,11 +292,14 @@ async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: 
   const { run, started, harness } = watch;
   const again = { ...started, part: started.part + 1, isResumed: true };
   const kept = await readOrder(ports.runFolder(started.name));
-  const launch = await harness.prepare({
+  const { spec } = kept;
+  const order: HarnessOrder = {
     ...(await orderAgain(ports, task, run, started.name, kept)),
     prompt: `Your answer cannot be used. ${problem} Answer again with the JSON that was asked for, and nothing else.`,
     session: { kind: "resume", id: run.session },
-  });
+  };
+  const prepared = await harness.prepare(order);
+  const launch = await ports.confine({ project: run.project, spec, harness, order, launch: prepared });
   await watch.keep({ started: again });
   const pid = await launchRun(
     ports,

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { publishFile } from "../../durable-file.ts";
 import type { AgentOrder } from "../../engine/decision.ts";
@@ -98,9 +98,21 @@ export function runEnvironment(
   };
 }
 
-/** The file that a run's hooks write to. Its full path is in the environment of every process of the run. */
-export function eventsFile({ runs }: Places, name: string): string {
-  return join(runs, name, "events");
+/**
+ * The file that a run's hooks write to. Its full path is in the environment of every process of the run. In a folder of its
+ * own, which a sandboxed run may write to. Runs that were started by earlier versions have it beside the run's other files.
+ */
+export function eventsFile({ runs }: Pick<Places, "runs">, name: string): string {
+  const folder = join(runs, name);
+  const hooks = join(folder, "hooks");
+  return join(existsSync(folder) && !existsSync(hooks) ? folder : hooks, "events");
+}
+
+/** Creates the folder of a run with the folder that its hooks write to, and returns the path of both. */
+export async function makeRunFolder({ runs }: Pick<Places, "runs">, name: string) {
+  const runFolder = join(runs, name);
+  await mkdir(join(runFolder, "hooks"), { recursive: true, mode: 0o700 });
+  return { runFolder, events: eventsFile({ runs }, name) };
 }
 
 /** An environment variable that only the processes of this run have. */

@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TaskEvent } from "../../engine/decision.ts";
 import { waysToDone } from "../../engine/persons-turn.ts";
@@ -19,12 +19,14 @@ import { type Dispatch, namedReset, type Rank, seatOf } from "./dispatch.ts";
 import { type Harnesses, harnessNamed } from "./harnesses.ts";
 import { killRun, limitReason, type ReportedEnd } from "./heal-run.ts";
 import type { Mail } from "./messages.ts";
-import { eventsFile, hookCommand, readOrder, runName, writeOrder } from "./run-order.ts";
+import { hookCommand, makeRunFolder, readOrder, runName, writeOrder } from "./run-order.ts";
 import { orderAgain, type SecretPorts } from "./run-secrets.ts";
 import { identified, isWanted, launchRun, type StartPorts, transcriptOf } from "./start-run.ts";
 import type { RunWatch } from "./watch-run.ts";
 
-export interface SleeperPorts extends Pick<StartPorts, "terminal" | "processes" | "config" | "log">, SecretPorts {
+export interface SleeperPorts
+  extends Pick<StartPorts, "terminal" | "processes" | "config" | "confine" | "log">,
+    SecretPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly places: Places;
@@ -219,20 +221,27 @@ async function startAgain(ports: SleeperPorts, run: Run & { started: StartedRun 
   const before = run.started;
   const wakes = (before.wakes ?? 0) + 1;
   const name = `${runName(task.id, run.key)}-${wakes + 1}`;
-  const runFolder = join(places.runs, name);
-  await mkdir(runFolder, { recursive: true, mode: 0o700 });
+  const { runFolder, events } = await makeRunFolder(places, name);
   const kept = await readOrder(join(places.runs, before.name));
   const again: HarnessOrder = {
     ...(await orderAgain(ports, task, run, name, kept)),
     ...{ run: name, runFolder, prompt: "", schema: undefined },
     session: { kind: "resume", id: run.session },
-    hook: hookCommand(places, eventsFile(places, name)),
+    hook: hookCommand(places, events),
   };
   await writeOrder(runFolder, kept.spec, again);
-  const launch = await harness.prepare(again);
+  const prepared = await harness.prepare(again);
+  const launch = await ports.confine({
+    project: task.project,
+    spec: kept.spec,
+    harness,
+    order: again,
+    launch: prepared,
+  });
   const { process: _, ...lasting } = before;
   const started: StartedRun = {
     ...{ ...lasting, name, wakes, at: clock.now(), isResumed: true, hasPrompt: false, raised: "" },
+    isConfined: launch.isConfined,
     ...(await transcriptOf(harness, run.session, run.folder)),
   };
   // The record says asleep until the program runs: if the daemon dies before, the next one ends any program left.

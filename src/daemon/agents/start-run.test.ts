@@ -65,6 +65,7 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
     callers: createCallers(store, clock, "sbh_x"),
     environment: { env: {}, home, places, allowed: () => [] },
     harnesses: () => new Map([[harness.name, harness]]),
+    confine: async ({ launch }: { launch: object }) => ({ ...launch, isConfined: false }),
     processes: {
       ...scripted,
       async start(order: Parameters<typeof scripted.start>[0]) {

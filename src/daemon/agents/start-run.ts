@@ -1,4 +1,4 @@
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentOrder, TaskEvent } from "../../engine/decision.ts";
 import { readDuration } from "../../engine/duration.ts";
@@ -11,6 +11,7 @@ import { readSize } from "../../home/workspace-fields.ts";
 import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
 import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
+import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Ids, Log } from "../../ports/system.ts";
 import type { Terminal } from "../../ports/terminal.ts";
@@ -19,13 +20,14 @@ import type { CheckoutFor } from "../effects/checkout.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
+import type { Confine } from "./confine.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { checkPermissions, type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
 import { missedMessages, noteMissed, promptKey, withMissed } from "./messages.ts";
 import {
   type EnvironmentPorts,
-  eventsFile,
   hookCommand,
+  makeRunFolder,
   processName,
   runName,
   runPrompt,
@@ -51,6 +53,9 @@ export interface StartPorts {
   readonly table: ProcessTable;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
+  readonly confine: Confine;
+  /** Missing where agents run without. */
+  readonly sandbox?: Sandbox;
   config(): AgentConfig;
   readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
@@ -191,8 +196,7 @@ async function start(
   const { spec } = order;
   const id = runRecordId(task.id, order.run);
   const name = runName(task.id, order.run);
-  const runFolder = join(places.runs, name);
-  await mkdir(runFolder, { recursive: true, mode: 0o700 });
+  const { runFolder, events } = await makeRunFolder(places, name);
   const workflow = await ports.workflowOf(task);
   const project = await projectOf(store, task.project);
   const earlier = order.resume === "" ? undefined : await store.runs.get(runRecordId(task.id, order.resume));
@@ -204,7 +208,6 @@ async function start(
   // A run that ended before its session existed has none to resume; it is started anew.
   const canResume = earlier?.harness === harness.name && harness.can.resume && earlier.started?.hasBegun !== false;
   const session = canResume ? earlier.session : "";
-  const events = eventsFile(places, name);
   const named = { role: order.role, run: order.run, name, taskFile, isJudge };
   const secrets = await environmentOf(ports, task, named);
   const missed = await missedMessages(store, task.id, order);
@@ -234,7 +237,9 @@ async function start(
     ...secrets,
   };
   await writeOrder(runFolder, spec, harnessOrder);
-  const launch = await harness.prepare(harnessOrder);
+  const prepared = await harness.prepare(harnessOrder);
+  const confined = { project: task.project, spec, harness, order: harnessOrder, launch: prepared };
+  const launch = await ports.confine(confined);
   const started: StartedRun = {
     name,
     mode: spec.mode,
@@ -247,6 +252,7 @@ async function start(
     hasPrompt: launch.message === "" && harnessOrder.prompt !== "",
     ...(await transcriptOf(harness, launch.session || session, folder)),
     raised: "",
+    isConfined: launch.isConfined,
   };
   const run: Run = {
     id,
@@ -328,7 +334,8 @@ export async function transcriptOf(harness: Harness, session: string, folder: st
 }
 
 function startedEvent({ key, role, harness, model, session, started }: Run): TaskEvent {
-  const data = { run: key, role, harness, model, session, window: started?.window ?? "", resumed: started?.isResumed };
+  const { window = "", isResumed: resumed, isConfined: sandbox = false } = started ?? {};
+  const data = { run: key, role, harness, model, session, window, resumed, sandbox };
   return { type: "agent.started", by: "engine", data, set: {} };
 }
 

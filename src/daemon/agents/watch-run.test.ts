@@ -28,7 +28,7 @@ function watched(part: Partial<TailPart> = {}) {
     ...{ clock: createScriptedClock(60_000), since: 3, store: { runs: { put: async () => {} } } },
     tails: { open: () => ({ read }) },
     book: { of: () => undefined, add: async () => {} },
-    runFolder: () => "/",
+    eventsFile: () => "/events",
     limitsOf: async () => ({ stall: undefined, time: undefined }),
     heal: async (_: unknown, { kind }: Healing) => void healed.push(kind),
     learnt: () => {},

@@ -32,7 +32,7 @@ export interface WatchPorts {
   readonly book: UsageBook;
   /** Reads the output and the end of a run without a terminal. */
   readingOf(run: Run, harness: Harness): TurnReading;
-  runFolder(started: StartedRun): string;
+  eventsFile(started: StartedRun): string;
   /** The number of the last listing of all panes that had begun when the watch began. */
   readonly since: number;
   limitsOf(run: Run): Promise<RunLimits>;
@@ -111,7 +111,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   const troubles = { events: "", transcript: "" };
   let hasMore = false;
   let isOver = false;
-  const events = tails.open(`${ports.runFolder(started)}/events`, beginning, true);
+  const events = tails.open(ports.eventsFile(started), beginning, true);
   let transcript = openTranscript();
   const reading = isSession ? undefined : ports.readingOf(first, harness);
 

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentView } from "../../api/agents.ts";
+import type { AgentView, SandboxView } from "../../api/agents.ts";
 import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import { type AgentState, recordedState } from "../../engine/reconcile.ts";
@@ -8,6 +8,7 @@ import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Agent, StartedRun } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import type { Agents } from "../agents/agents.ts";
 import { checkNeeds, harnessNamed } from "../agents/harnesses.ts";
 import { addUp } from "../agents/usage.ts";
 import { findTask } from "../authorise.ts";
@@ -213,6 +214,14 @@ export function listHarnesses(core: Core): Handler<Routes["listHarnesses"]> {
       const told = { name, title, ...detected, login: state, loginHint };
       return { ...told, limitedUntil, atWork, can: { ...can, withholds: [...can.withholds] } };
     });
-    return { harnesses: await Promise.all(views) };
+    return { harnesses: await Promise.all(views), sandbox: await sandboxView(agents.ports) };
   };
+}
+
+async function sandboxView({ sandbox, config }: Agents["ports"]): Promise<SandboxView> {
+  const none = { works: false, reason: "This daemon has no sandbox.", fix: "" } as const;
+  const state = (await sandbox?.detect()) ?? none;
+  const setting = config().agentsSandbox;
+  if (state.works) return { setting, works: true, version: state.version, reason: "", fix: "" };
+  return { setting, works: false, version: "", reason: state.reason, fix: state.fix };
 }

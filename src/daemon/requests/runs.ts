@@ -153,6 +153,7 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
     window: run.started?.window ?? "",
     pid: run.pid,
     folder: run.folder,
+    sandbox: run.started?.isConfined ?? false,
     activity:
       run.endedAt !== undefined || watch?.isOver === true
         ? "ended"

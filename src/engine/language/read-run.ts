@@ -29,6 +29,8 @@ export function readRun(context: Context, own: RunSource, path: Path): RunSpec {
     prompt: merged.prompt,
     model: merged.model,
     permissions: merged.permissions ?? plain.permissions,
+    ...(merged.sandbox === undefined ? {} : { sandbox: merged.sandbox }),
+    ...(merged.network === undefined ? {} : { network: merged.network }),
     tools: merged.tools,
     result: merged.result,
     window: merged.window,

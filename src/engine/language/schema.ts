@@ -56,6 +56,8 @@ const runKeys: Readonly<Record<string, Key>> = {
   prompt: key(text, "Key in `prompts`: the agent's first message"),
   model: key(text, "A model, or a setting that names one"),
   permissions: key(oneOf("full", "reduced"), "What the agent may do (full)"),
+  sandbox: key(oneOf("auto", "on", "off"), "Whether the agent runs in a sandbox (the user's setting)"),
+  network: key(oneOf("on", "off"), "Whether the agent reaches the network; `off` needs a sandbox (on)"),
   tools: key(listOf(text), "The tools the agent may use"),
   result: key(text, "Key in `schemas`: the answer must fit it"),
   window: key(text, "The name of the terminal window"),
@@ -297,6 +299,8 @@ export interface RunSource {
   readonly prompt?: string;
   readonly model?: string;
   readonly permissions?: "full" | "reduced";
+  readonly sandbox?: "auto" | "on" | "off";
+  readonly network?: "on" | "off";
   readonly tools?: readonly string[];
   readonly result?: string;
   readonly window?: string;

@@ -4,10 +4,14 @@ import { join } from "node:path";
 import { expect, type Stage, until } from "../stage.ts";
 import { describeTurn, isAlive, killGroup, makeTurn, readTurn, startTurn } from "../turn.ts";
 
-/** The process that started an agent is killed; the agent keeps running, and another process reads how it ended. */
+/**
+ * The process that started an agent is killed; the agent keeps running, and another process reads how it ended. In a
+ * sandbox the agent ends too.
+ */
 export async function adopt(stage: Stage): Promise<void> {
-  const { server, root, harness } = stage;
-  server.add({ say: "Still there.", delay: 3000 }, { say: "Half", mishap: "hang" }, { say: "Taken up again." });
+  const { server, root, harness, isConfined } = stage;
+  server.add({ say: "Still there.", delay: 3000 }, ...(isConfined ? [{ say: "Begun." }] : []));
+  server.add({ say: "Half", mishap: "hang" }, { say: "Taken up again." });
   const order = stage.order({ prompt: "Go on without us, prompt-1." });
   const { argv, env, input, session } = await harness.prepare(order);
   const [launch, files] = [
@@ -34,11 +38,13 @@ export async function adopt(stage: Stage): Promise<void> {
   parent.kill("SIGKILL");
   await until("the agent's end", () => !isAlive(pid));
   const made = readTurn(stage, { files, session }, { ...ended, code: 0 });
-  expect(made.error === undefined && made.text.includes("Still there."), () => describeTurn(made));
+  const isWhole = made.error === undefined && made.text.includes("Still there.");
+  expect(isWhole !== isConfined, () => describeTurn(made));
+  const { session: begun } = isConfined ? await makeTurn(stage, { prompt: "Begin." }) : made;
 
   const running = await startTurn(stage, {
     prompt: "Never end, prompt-2.",
-    session: { kind: "resume", id: made.session },
+    session: { kind: "resume", id: begun },
   });
   let hasEnded = false;
   const ending = running.ended.finally(() => {
@@ -51,7 +57,7 @@ export async function adopt(stage: Stage): Promise<void> {
   killGroup(running.pid, "SIGKILL");
   expect(isAtWork, () => `the session was not resumed: ${describeTurn(killed)}`);
   expect(killed.error !== undefined, () => `a killed turn looks well: ${describeTurn(killed)}`);
-  const again = await makeTurn(stage, { prompt: "Go on.", session: { kind: "resume", id: made.session } });
+  const again = await makeTurn(stage, { prompt: "Go on.", session: { kind: "resume", id: begun } });
   expect(again.text.includes("Taken up again."), () => describeTurn(again));
 }
 

@@ -6,13 +6,14 @@ import { type Answer, type ModelRequest, startModelServer, type ToolCall } from 
 import { defaultTimeout, expect, type Stage } from "../stage.ts";
 
 /** A daemon whose agents are the real program, with a scripted model. */
-async function below({ candidate, path, harness }: Stage, respond: (request: ModelRequest) => Answer) {
+async function below({ candidate, path, harness, isConfined }: Stage, respond: (request: ModelRequest) => Answer) {
   const { isSide } = candidate;
   const server = await startModelServer({ respond, ...(isSide === undefined ? {} : { isSide }) });
   const names = Object.keys(candidate.env("/", server.url));
   const stage = await openStage({
     harness: harness.name,
     variables: names,
+    ...(isConfined ? { workspaces: "clone", agents: "sandbox: on" } : {}),
     config: `model: ${candidate.model}\n`,
     env(base) {
       candidate.seed?.(base, server.url);
@@ -64,7 +65,8 @@ export async function wholeLife(trial: Stage): Promise<void> {
     const id = await stage.create("A cup", { branch: "cup" });
     folder = (await stage.until(id, ({ workspace }) => workspace !== "", defaultTimeout)).workspace;
     await stage.until(id, ({ status }) => status === "reviewing", 2 * defaultTimeout);
-    expect(stage.git(stage.repository, "show", "cup:cup.txt") === "full", () => "The work is not on the branch.");
+    const place = trial.isConfined ? folder : stage.repository;
+    expect(stage.git(place, "show", "cup:cup.txt") === "full", () => "The work is not on the branch.");
     await stage.call(routes.mergeTask, { params: { task: id }, body: {} });
     await stage.until(id, ({ phase }) => phase === "over", defaultTimeout);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { toolClasses } from "../../../src/ports/harness.ts";
 import { cliCall, expect, type Stage } from "../stage.ts";
 import { describeTurn, makeTurn } from "../turn.ts";
@@ -145,10 +145,11 @@ export async function withoutTools(stage: Stage): Promise<void> {
 
 /** With full permissions and with reduced ones. */
 export async function mcp(stage: Stage): Promise<void> {
-  const { candidate, server, root } = stage;
+  const { candidate, server, eventsFile } = stage;
   const call = candidate.mcp?.("comment");
   if (call === undefined) return;
-  const calls = join(root, "mcp-calls");
+  // Beside the events: a folder that a program in a sandbox may write to.
+  const calls = join(dirname(eventsFile), "mcp-calls");
   const argv = [process.execPath, join(import.meta.dirname, "..", "mcp-server.mjs")];
   for (const permissions of ["full", "reduced"] as const) {
     server.add({ calls: [call] }, { say: "I have commented." });

@@ -9,10 +9,13 @@ const bridge = join(import.meta.dirname, "..", "..", "..", "src", "adapters", "h
 
 export const candidate: Candidate = {
   ...gemini,
-  harness: (_, program) =>
+  harness: (home, program) =>
     acp(
       { name: "acp-gemini", title: "Gemini CLI", argv: [program, "--acp", "--skip-trust"] },
-      { commands: spawnCommands, env: { PATH: process.env.PATH ?? "" }, bridge: [process.execPath, bridge] },
+      {
+        ...{ commands: spawnCommands, env: { PATH: process.env.PATH ?? "" }, bridge: [process.execPath, bridge] },
+        folders: async (order) => (await gemini.harness(home, program).folders?.(order)) ?? {},
+      },
     ),
   // With ACP our adapter does not prepare the program's settings.
   seed(home) {

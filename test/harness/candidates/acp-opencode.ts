@@ -9,10 +9,13 @@ const bridge = join(import.meta.dirname, "..", "..", "..", "src", "adapters", "h
 
 export const candidate: Candidate = {
   ...opencode,
-  harness: (_, program) =>
+  harness: (home, program) =>
     acp(
       { name: "acp-opencode", title: "OpenCode", argv: [program, "acp"] },
-      { commands: spawnCommands, env: { PATH: process.env.PATH ?? "" }, bridge: [process.execPath, bridge] },
+      {
+        ...{ commands: spawnCommands, env: { PATH: process.env.PATH ?? "" }, bridge: [process.execPath, bridge] },
+        folders: async (order) => (await opencode.harness(home, program).folders?.(order)) ?? {},
+      },
     ),
   env: (_, url) => opencodeEnv(url),
 };

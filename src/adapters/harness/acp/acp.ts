@@ -1,9 +1,12 @@
+import { isAbsolute } from "node:path";
+import { findProgram } from "../../../find-program.ts";
 import { countAt, isJsonObject, jsonAt, textAt } from "../../../json.ts";
 import type {
   Capabilities,
   Harness,
   HarnessError,
   HarnessEvent,
+  HarnessFolders,
   HarnessOrder,
   Launch,
   OutputReader,
@@ -48,9 +51,14 @@ interface AcpAgent {
   readonly title: string;
   /** The command that starts the agent with this protocol: `["gemini", "--acp"]`. */
   readonly argv: readonly string[];
+  /** What it needs in a sandbox, besides its program. */
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
 }
 
 interface AcpPorts extends DetectPorts {
+  /** Where the same program keeps its files when it is used without the protocol. */
+  folders?(order: HarnessOrder): Promise<HarnessFolders>;
   /** The command that runs `bridge.ts`. */
   readonly bridge: readonly string[];
 }
@@ -68,6 +76,16 @@ export function acp(agent: AcpAgent, ports: AcpPorts): Harness {
     can: acpCan,
     detect: () => detectProgram(program, ports, `Install ${agent.title}, and put "${program}" on your PATH.`),
     prepare: async (order) => prepare(order, agent, ports.bridge),
+    async folders(order) {
+      const known = (await ports.folders?.(order)) ?? {};
+      const found = findProgram(program, order.env.PATH ?? "");
+      const named = [found, ...agent.argv.filter(isAbsolute)].filter((path) => path !== "");
+      return {
+        ...known,
+        read: [...named, ...(known.read ?? []), ...(agent.read ?? [])],
+        write: [...(known.write ?? []), ...(agent.write ?? [])],
+      };
+    },
     readOutput: () => readBridge(agent.title),
     readEvidence: () => [],
     readTranscript: () => [],

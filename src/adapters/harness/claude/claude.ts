@@ -9,6 +9,7 @@ import type { Clock, Commands } from "../../../ports/system.ts";
 import { shellQuote } from "../../../shell-quote.ts";
 import { ownCommands, programCan } from "../launch.ts";
 import { seedConfig } from "./config.ts";
+import { claudeFolders, conversationFolder, folderOfConversation } from "./folders.ts";
 import { createTranscriptReader, readHook, readObstacle, readOutput, readScreen } from "./reading.ts";
 
 interface ClaudePorts {
@@ -108,12 +109,21 @@ export function claude({ commands, clock, env, home, isRoot, program = "claude" 
     return "";
   }
 
+  async function folders({ env: of, folder, runFolder, session }: HarnessOrder) {
+    const { folder: own, config } = placesIn(of);
+    const first = conversationFolder(own, projectName(await realpath(folder).catch(() => folder)));
+    const resumed = session.kind === "resume" ? folderOfConversation(await transcriptOf(session.id, folder)) : [];
+    return claudeFolders({ folder: own, config, runFolder, conversations: [first, ...resumed] });
+  }
+
   return {
     name: "claude",
     title: "Claude Code",
     can,
+    needsNetwork: true,
     detect,
     prepare,
+    folders,
     readOutput: () => readOutput(clock.now),
     readEvidence: readHook,
     readTranscript: createTranscriptReader(),

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { findProgram } from "../../../find-program.ts";
 import { jsonAt, parseObject, textAt } from "../../../json.ts";
-import type { Capabilities, Detected, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
+import type { Capabilities, Detected, Harness, HarnessFolders, HarnessOrder, Launch } from "../../../ports/harness.ts";
 import { programCan } from "../launch.ts";
 import { readObstacle, readOutput, readScreen } from "./reading.ts";
 import { createRolloutReader, isSessionId, keepNotes, rolloutOf } from "./rollout.ts";
@@ -39,14 +39,45 @@ export function codex(ports: CodexPorts): Harness {
     name: "codex",
     title: "Codex",
     can: capabilities,
+    needsNetwork: true,
     detect: () => detect(ports),
     prepare: (order) => prepare(order, ports),
+    folders,
     readOutput: (at) => readOutput(at, now),
     readEvidence: readHook,
     readTranscript: createRolloutReader(now),
     transcriptOf: async (session) => rolloutOf(session, codexHome(ports.env)),
     readScreen,
     readObstacle,
+  };
+}
+
+/** What Codex reads in its home, and runs or obeys in every session of the user. */
+const obeyed = [
+  "config.toml",
+  "AGENTS.md",
+  "AGENTS.override.md",
+  "hooks.json",
+  "rules",
+  "prompts",
+  "skills",
+  "plugins",
+];
+
+/**
+ * Codex's files in a sandbox: its home is empty, except for the user's settings, the login, which Codex refreshes in
+ * place, and the conversations. Those of all projects are together.
+ */
+async function folders(order: HarnessOrder): Promise<HarnessFolders> {
+  const home = codexHome(order.env);
+  const at = (names: readonly string[]) => names.map((name) => join(home, name));
+  await mkdir(join(home, "sessions"), { recursive: true, mode: 0o700 });
+  return {
+    own: [home],
+    read: at(obeyed),
+    write: [...at(["sessions", "auth.json"]), join(order.runFolder, "tmp")],
+    // With reduced permissions Codex puts each command into a sandbox of its own.
+    nests: !isFull(order),
   };
 }
 

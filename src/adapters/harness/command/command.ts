@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import {
   type Arguments,
   definedErrors,
@@ -41,6 +41,10 @@ export function command(definition: HarnessDefinition & { readonly name: string 
     title,
     can: capabilitiesOf(definition),
     ...(session?.resume !== undefined && uses(session.resume, ["prompt"]) ? { needsPrompt: true } : {}),
+    folders: async () => ({
+      read: [...literalPaths(definition), ...(definition.read ?? [])],
+      write: definition.write ?? [],
+    }),
     detect: () => detectCommand(definition, ports),
     prepare: (order) => launchOf(definition, title, order),
     readOutput: () => readCommandOutput({ title, turn: turn ?? { argv: [] }, classify }),
@@ -53,6 +57,12 @@ export function command(definition: HarnessDefinition & { readonly name: string 
     readScreen: (screen) => screenOf(session ?? {}, screen),
     readObstacle: (text) => findObstacle(text, obstacles),
   };
+}
+
+/** The files that the definition's own arguments name. What a run fills in is never looked at. */
+function literalPaths({ turn, session, reduced = [] }: HarnessDefinition): readonly string[] {
+  const all = [turn, session].flatMap((mode) => [...(mode?.argv ?? []), ...(mode?.resume ?? [])]);
+  return [...all, ...reduced].flat().filter((each) => isAbsolute(each) && variablesIn([each]).length === 0);
 }
 
 function obstaclesOf(title: string, errors: NonNullable<HarnessDefinition["errors"]>): readonly ObstacleForm[] {

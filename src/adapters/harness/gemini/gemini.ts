@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { findProgram } from "../../../find-program.ts";
 import { isJsonObject, parseObject } from "../../../json.ts";
-import type { Capabilities, Harness, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
+import type { Capabilities, Harness, HarnessFolders, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
 import { shellQuote } from "../../../shell-quote.ts";
 import {
   chosenTools,
@@ -44,6 +44,15 @@ async function makeHome(order: HarnessOrder, user: string): Promise<string> {
     mode: 0o600,
   });
   return home;
+}
+
+/**
+ * Gemini's files in a sandbox: the home of the run, and behind its links the user's folder, in which only conversations and
+ * the login can be changed. Gemini refreshes the login in place.
+ */
+function foldersIn({ runFolder }: HarnessOrder, user: string): HarnessFolders {
+  const kept = ["tmp", "history", "oauth_creds.json", "google_accounts.json"];
+  return { read: [user], write: [join(runFolder, "gemini-home"), ...kept.map((name) => join(user, name))] };
 }
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -147,6 +156,8 @@ export function gemini(ports: GeminiPorts): Harness {
     name: "gemini",
     title: "Gemini CLI",
     can: geminiCan,
+    needsNetwork: true,
+    folders: async (order) => foldersIn(order, userFolder(order.env, ports.home)),
     detect: () => detectProgram(program, ports, 'Install Gemini CLI with "npm install -g @google/gemini-cli".'),
     prepare: (order) => prepare(order, program, ports.home),
     readOutput: readTurn,

@@ -1,9 +1,9 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findProgram } from "../../../find-program.ts";
 import { isJsonObject, parseObject } from "../../../json.ts";
-import type { Capabilities, Harness, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
+import type { Capabilities, Harness, HarnessFolders, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
 import {
   chosenTools,
   type DetectPorts,
@@ -42,6 +42,8 @@ export function opencode(ports: OpencodePorts): Harness {
     name: "opencode",
     title: "OpenCode",
     can: opencodeCan,
+    needsNetwork: true,
+    folders: foldersOf,
     detect: () => detectProgram(program, ports, 'Install OpenCode with "npm install -g opencode-ai".'),
     prepare: (order) => prepare(order, program),
     readOutput: readTurn,
@@ -52,6 +54,22 @@ export function opencode(ports: OpencodePorts): Harness {
     readScreen,
     readObstacle,
   };
+}
+
+/**
+ * OpenCode's files in a sandbox: its database with all conversations and its login are together in one folder, which it
+ * writes to. The programs in it are run by every OpenCode of the user, and cannot be changed.
+ */
+async function foldersOf({ env }: HarnessOrder): Promise<HarnessFolders> {
+  const home = env.HOME ?? "/";
+  const data = join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode");
+  const programs = join(data, "bin");
+  await mkdir(programs, { recursive: true, mode: 0o700 });
+  const settings = join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
+  const state = join(env.XDG_STATE_HOME || join(home, ".local", "state"), "opencode");
+  // OpenCode adds files to the folder of its settings, and does not start where it cannot.
+  const set = await readdir(settings).catch(() => []);
+  return { write: [data], read: [programs, ...set.map((name) => join(settings, name))], own: [state, settings] };
 }
 
 async function prepare(order: HarnessOrder, program: string): Promise<Launch> {
