@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { loadConfig } from "../../home/config.ts";
 import type { PartialConfig } from "../../home/config-fields.ts";
-import { homePlaces, type Places, socketToAsk } from "../../home/places.ts";
+import { homePlaces, type Places } from "../../home/places.ts";
 import type { Context } from "../context.ts";
 import {
   askStored,
