@@ -17,7 +17,7 @@ import { type Callers, publishAgents } from "../callers.ts";
 import type { Answer, Submit } from "../submit.ts";
 import type { Confine } from "./confine.ts";
 import { type Dispatch, defaultLimit, namedReset } from "./dispatch.ts";
-import { countedOf, countedUpTo, readTurn } from "./read-turn.ts";
+import { countedOf, countedUpTo, endingSignal, readTurn } from "./read-turn.ts";
 import { processName, readOrder, runMark, runRecordId } from "./run-order.ts";
 import { forgetSecrets, orderAgain, type SecretPorts } from "./run-secrets.ts";
 import { isOfConversation, usageIn } from "./run-signs.ts";
@@ -210,18 +210,19 @@ export async function raise(
 async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: boolean): Promise<void> {
   const { pane, signs, started, harness } = watch;
   if (signs.error?.kind === "rate-limit") return limited(ports, watch, signs.error.resetAt, signs.error.message);
+  const signal = pane?.dead === undefined ? "" : endingSignal(pane.dead);
   const how =
     pane?.dead === undefined
       ? `Its window was closed${hasSurvived ? ", and it was ended" : ""}.`
-      : pane.dead.signal !== ""
-        ? `It was ended by ${pane.dead.signal}.`
+      : signal !== ""
+        ? `It was ended by ${signal}.`
         : `It ended with ${pane.dead.code ?? "an unknown code"}.`;
   // The screen of a dead program stays until its window is closed.
   const screen = pane?.dead === undefined ? "" : await ports.terminal.capture(started.name, 50).catch(() => "");
   const obstacle = harness.readObstacle?.([signs.error?.message, screen].join("\n"));
   if (obstacle?.kind === "session" && started.isResumed) return startAnew(ports, watch, obstacle.told);
   // A program that was killed from outside printed no reason.
-  const words = pane?.dead?.signal === "" ? lastWords(screen) : "";
+  const words = pane?.dead !== undefined && signal === "" ? lastWords(screen) : "";
   const said = signs.error?.message ?? (words === "" ? "" : `It said last: ${words}`);
   await ports.finish(watch, { word: "exit", reason: sentences([how, obstacle?.told ?? "", said]) });
 }

@@ -55,6 +55,9 @@ test("the cause of a program's end takes precedence over its output", () => {
   expect(read(steps, said("DONE"), { cause: "time" })).toMatchObject({ word: "stall" });
   expect(read(steps, said("DONE"), { cause: "output" })).toMatchObject({ word: "error" });
   expect(read(turn, said("fine"), { signal: "SIGKILL", code: undefined })).toMatchObject({ word: "error" });
+  // As a sandbox reports it.
+  const told = { word: "error", reason: "It was ended by SIGKILL." };
+  expect(read(turn, said("fine"), { signal: "", code: 137 })).toMatchObject(told);
   expect(read(turn, said(""), { cause: "start", reason: "There is no such program." })).toMatchObject({
     word: "error",
     reason: "There is no such program.",

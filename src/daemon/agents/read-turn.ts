@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { answerProblems, readAnswer } from "../../answers/read-answer.ts";
 import type { RunEnd } from "../../engine/request.ts";
 import type { RunSpec, Workflow } from "../../engine/workflow.ts";
@@ -29,7 +30,8 @@ export function readTurn(
   if (end.cause === "time") return ended("stall", "It exceeded its time limit (agents.time_limit).");
   if (end.cause === "output") return ended("error", "It exceeded its output limit (agents.output_limit).");
   if (turn.error !== undefined) return ofError(turn.error, isResumed);
-  if (end.signal !== "") return ended("error", `It was ended by ${end.signal}.`);
+  const signal = endingSignal(end);
+  if (signal !== "") return ended("error", `It was ended by ${signal}.`);
   if (spec.mode === "steps") {
     const isDone = hasMarker(turn.text, spec.marker);
     return ended(isDone ? "ok" : "step", "");
@@ -41,6 +43,15 @@ export function readTurn(
   const problems = answerProblems(schema, read.value);
   if (problems.length > 0) return { kind: "invalid", reason: problems.join(" "), answer: read.value };
   return { ...ended("ok", ""), answer: read.value };
+}
+
+/**
+ * The signal that ended a program; empty if it ended by itself. A sandbox, like a shell, ends with 128 and the number of
+ * the signal that ended its program.
+ */
+export function endingSignal({ code, signal }: { readonly code: number | undefined; readonly signal: string }): string {
+  if (signal !== "" || code === undefined || code <= 128) return signal;
+  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] ?? "";
 }
 
 function ofError({ kind, message, resetAt }: HarnessError, isResumed: boolean): TurnVerdict {
