@@ -21,7 +21,7 @@ transitions:
 prompts: { work: "Work on {summary}" }
 `;
 
-/** Works only once a person has logged in, and knows only sessions that it has started. */
+/** Works only once a person has logged in, and knows only sessions that it has started. It keeps both outside of its workspace. */
 const script = (otherwise: string) =>
   `[ -e "$SIGNALBOX_HOME/login" ] || { printf '\\033[31mNot logged in.\\033[0m Please run: oracle login\\n'; ${otherwise}; }; ` +
   `[ "$0" = new ] || [ -e "$SIGNALBOX_HOME/$1" ] || { echo "No such session"; exit 3; }; ` +
@@ -42,7 +42,12 @@ const oracle = (otherwise: string) => `harnesses:
 for (const mode of ["session", "turn"] as const)
   for (const again of ["continueTask", "respawnTask"] as const)
     test(`an agent in mode ${mode} that ended before its session existed is restarted without a session by ${again}`, async () => {
-      const stage = await startStage({ flow: flow(mode), config: oracle("exit 1"), harness: "oracle" });
+      const stage = await startStage({
+        agents: "sandbox: off",
+        flow: flow(mode),
+        config: oracle("exit 1"),
+        harness: "oracle",
+      });
       const id = await stage.create("a cup");
       const { held } = await stage.until(id, (task) => task.held !== null);
       expect(held?.reason).toMatch(/The Oracle is not logged in\./);
@@ -62,7 +67,12 @@ for (const mode of ["session", "turn"] as const)
     });
 
 test("every view of a task shows that its agent waits for a login", async () => {
-  const stage = await startStage({ flow: flow("session"), config: oracle("sleep 1000"), harness: "oracle" });
+  const stage = await startStage({
+    agents: "sandbox: off",
+    flow: flow("session"),
+    config: oracle("sleep 1000"),
+    harness: "oracle",
+  });
   const id = await stage.create("a cup");
   const run = await stage.untilRun(({ raised }) => raised !== "");
   expect(run).toMatchObject({ activity: "asks", raised: expect.stringContaining("The Oracle is not logged in.") });
