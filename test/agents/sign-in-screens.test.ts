@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
@@ -19,16 +19,14 @@ prompts: { work: "Work on {summary}" }
 `;
 
 /** Shows the screen of the real program without a login, and waits. */
-function program(screen: string, status: string): string {
-  const file = join(root, "test/fixtures/screens", `${screen}.txt`);
-  expect(readFileSync(file, "utf8")).not.toBe("");
+function program(status: string): string {
   return `#!/bin/sh
 case "$*" in
   *--version*) echo "9.9.9"; exit 0 ;;
   "debug models"*) exit 1 ;;
   "auth status"*|"login status"*) echo '${status}'; exit 1 ;;
 esac
-cat '${file}'
+cat "$(dirname "$0")/screen.txt"
 exec sleep 1000
 `;
 }
@@ -44,7 +42,9 @@ test.for([
     env(base) {
       const programs = join(base, "programs");
       mkdirSync(programs);
-      writeFileSync(join(programs, name), program(screen, status), { mode: 0o755 });
+      writeFileSync(join(programs, name), program(status), { mode: 0o755 });
+      // Beside the program, where it is found in a sandbox too.
+      copyFileSync(join(root, "test/fixtures/screens", `${screen}.txt`), join(programs, "screen.txt"));
       return { PATH: `${programs}:${process.env.PATH}` };
     },
   });
