@@ -27,6 +27,11 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "task.edited": ({ changed }) => listed(texts(changed)),
   "workspace.restored": ({ workspace }) => `the workspace ${workspace} was restored`,
+  "branch.moved": ({ branch, before, after, isKnown }) => {
+    const how = after === "" ? "was deleted" : `was moved to ${text(after).slice(0, 10)}`;
+    const who = isKnown === true ? "by this task's agent" : "while this task's agent had a worktree";
+    return `your branch ${text(branch)} ${how} ${who}; it was at ${text(before).slice(0, 10)}`;
+  },
   "document.unclaimed": ({ role, sections }) =>
     `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in, so it does not count`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),

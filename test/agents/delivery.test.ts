@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
@@ -73,7 +73,7 @@ test("a change that a person requests while the workspace is deleted reaches the
   const params = { task: id };
   await eventually(async () => ((await stage.task(id)).status === "reviewing" ? true : undefined), 120_000);
   const { workspace } = await stage.task(id);
-  stage.git(stage.repository, "worktree", "remove", "--force", workspace);
+  rmSync(workspace, { recursive: true });
   await stage.call(routes.requestChanges, { params, body: { text: "A larger cup" } });
   await eventually(async () => ((await stage.types(id)).includes("message.sent") ? true : undefined));
   const failed = (await stage.events(id)).filter(({ type }) => type === "effect.failed");

@@ -159,7 +159,8 @@ test("a person is called for a deleted workspace, and the agent's commits are ke
   });
   const id = await stage.create("a cup");
   await stage.until(id, ({ held, status, crashCount }) => held !== null || status === "stuck" || crashCount > 0);
-  expect(stage.git(stage.repository, "show", `signalbox/${id}:cup.txt`)).toBe("full");
+  const { branch } = await stage.call(routes.fetchTask, { params: { task: id }, query: {}, body: {} });
+  expect(stage.git(stage.repository, "show", `${branch}:cup.txt`)).toBe("full");
 });
 
 test("the task follows an agent that switches branches, or the agent is told to return, and nothing is lost", async () => {
@@ -178,6 +179,8 @@ test("the task follows an agent that switches branches, or the agent is told to 
   });
   const id = await stage.create("a cup");
   await stage.until(id, ({ status }) => status === "working");
+  const { branch } = await stage.call(routes.fetchTask, { params: { task: id }, query: {}, body: {} });
+  expect(branch).toBe("elsewhere");
   expect(stage.git(stage.repository, "show", "elsewhere:cup.txt")).toBe("full");
 });
 

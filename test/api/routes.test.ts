@@ -212,6 +212,9 @@ describe("projects", () => {
   test("have their git settings trusted, if these are the ones that were shown", async () => {
     const repository = newRepository(stage.home, "hooked");
     await post("/v1/projects", { name: "hooked", path: repository });
+    expect((await get("/v1/projects/hooked/branches")).json).toEqual({ branches: [] });
+    const settle = post("/v1/projects/hooked/branches", { branch: "main", decision: "restore" });
+    expect(refusal(await settle)).toEqual([400, "project.invalid"]);
     const changes = async () => (await get("/v1/projects/hooked/changes")).json;
     expect((await changes()).changes).toEqual([]);
     writeFileSync(join(repository, ".git", "hooks", "pre-commit"), "#!/bin/sh\n");
@@ -612,6 +615,7 @@ describe("merging", () => {
     const early = await create();
     const nothing = { target: "main", commit: "", committed: { files: [], text: "" }, uncommitted: null };
     expect((await get(`/v1/tasks/${early.id}/diff`)).json).toMatchObject(nothing);
+    expect(refusal(await post(`/v1/tasks/${early.id}/fetch`))).toEqual([400, "task.invalid"]);
     expect(refusal(await post(`/v1/tasks/${early.id}/merge`))).toEqual([409, "refused", "no-transition"]);
     const task = await brewing();
     expect(refusal(await post(`/v1/tasks/${task.id}/merge`))).toEqual([409, "refused", "gate-missing"]);

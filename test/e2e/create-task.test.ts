@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { cliFile } from "../programs.ts";
@@ -118,7 +118,7 @@ test("cancel of a task whose workspace was deleted says how to continue from its
   const { signalbox, coffee, workspace, commit } = await startBrewing();
   commit("idea.md");
   await signalbox(["task", "explain", "1"], coffee);
-  git(coffee, "worktree", "remove", "--force", workspace);
+  rmSync(workspace, { recursive: true });
   const { code, stderr } = await signalbox(["task", "cancel", "1"], coffee);
   expect(code).toBe(0);
   expect(stderr).toContain("To continue from its commits in a new task: signalbox task create --from");

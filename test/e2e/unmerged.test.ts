@@ -22,8 +22,9 @@ transitions:
 `;
 
 /** A task with an unmerged commit. */
-async function startBrewed(workflow: "brew" | "strict") {
+async function startBrewed(workflow: "brew" | "strict", workspaces = "clone") {
   const stage = await startBrew(["coffee"]);
+  await stage.signalbox(["project", "update", "coffee", "--workspaces", workspaces]);
   writeFileSync(join(stage.home, "workflows", "strict.yml"), strict);
   const coffee = stage.in("coffee");
   const signalbox = (...args: readonly string[]) => stage.signalbox(args, coffee);
@@ -57,8 +58,10 @@ test("ending a task with unmerged work is refused with both commands, and on a t
   expect(await status()).toBe("served");
 });
 
-test("a task whose worktree was deleted is merged, and is done", async () => {
-  const { coffee, signalbox, folder, status } = await startBrewed("strict");
+test.each(["worktree", "clone"])("a task whose %s was deleted is merged, and is done", async (kind) => {
+  const { coffee, signalbox, folder, status } = await startBrewed("strict", kind);
+  // The commits of a clone are elsewhere once the daemon has looked at it.
+  await signalbox("task", "explain", "1");
   rmSync(folder, { recursive: true });
   expect((await signalbox("task", "merge", "1")).code).toBe(0);
   expect(git(coffee, "ls-tree", "--name-only", "main")).toContain("cup.md");

@@ -111,7 +111,7 @@ test("an agent's uncommitted work can be restored, and everything can be removed
   writeFileSync(join(workspace, "idea.md"), "cold brew\n");
   const listed = await signalbox("workspace", "list");
   expect(listed.stdout).toMatch(/^PROJECT +TASK +STATE +BRANCH +KIND +SIZE +PATH\n/);
-  expect(listed.stdout.replaceAll(/\s+/g, " ")).toContain(`coffee coffee#1 dirty signalbox/${id} worktree`);
+  expect(listed.stdout.replaceAll(/\s+/g, " ")).toContain(`coffee coffee#1 dirty signalbox/${id} clone`);
   expect(listed.stderr).toMatch(/^\n1 workspace, \d+ \w?B\.\n$/);
 
   // From the person's own folder, where another branch is checked out.
@@ -122,6 +122,7 @@ test("an agent's uncommitted work can be restored, and everything can be removed
   execFileSync("git", ["-C", workspace, "branch", "-m", "by-hand"]);
   await signalbox("task", "update", id, "--branch");
   expect(JSON.parse((await signalbox("task", "show", id, "--json")).stdout).task.branch).toBe("by-hand");
+  expect(await signalbox("task", "fetch", id)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^by-hand /) });
   expect(git("branch", "--format=%(refname:short)")).toBe("by-hand\nmain");
 
   await signalbox("task", "cancel", id);

@@ -13,7 +13,7 @@ import { createRunner, defaultLimits } from "./runner.ts";
 import { unpushedModules } from "./salvage/inside.ts";
 import { dropSalvaged, listSalvaged, restoreFiles, salvage } from "./salvage/salvage.ts";
 import { ignoreFileOf } from "./settings.ts";
-import { createLeftBehind, isAtItsStart, lookAtBranch } from "./user/moved-branch.ts";
+import { createLeftBehind, isAtItsStart, lookAtBranch, whoMoved } from "./user/moved-branch.ts";
 import { createObeyed } from "./user/obeyed.ts";
 import { inTheWay, publish, restoreBranch } from "./user/publish.ts";
 import { cloneRepository, deleteRemoteBranch, identityOf, pushBranch, remoteUrl } from "./user/repository.ts";
@@ -49,6 +49,7 @@ export function createGit({ env, signal, program = "git", limits = defaultLimits
     leftBehind: createLeftBehind(run),
     lookAtBranch,
     isAtItsStart,
+    whoMoved,
     clone: (order) => cloneRepository(run, order),
   };
 }

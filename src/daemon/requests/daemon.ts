@@ -13,7 +13,7 @@ import { harnessNamed } from "../agents/harnesses.ts";
 import { findText, loadFound } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
-import { targetTrouble } from "../moved-target.ts";
+import { movedBranchTrouble, targetTrouble } from "../moved-target.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
 import { agentsOf } from "./tasks.ts";
@@ -200,6 +200,11 @@ async function branchTroubles({ git, store, places }: Core) {
     const own = { git, folder: join(places.workspaces, project.name) };
     const trouble = await targetTrouble(own, project, project.defaultBranch, store);
     if (trouble !== undefined) found.push({ project: project.name, ...trouble });
+    // The default branch is in both if a checkout of the user's has it.
+    const others = (project.movedBranches ?? []).filter(
+      ({ branch }) => trouble === undefined || branch !== project.defaultBranch,
+    );
+    for (const moved of others) found.push({ project: project.name, ...movedBranchTrouble(project, moved) });
   }
   return found;
 }

@@ -142,6 +142,7 @@ export function person(scenes: Scenes): void {
       await life.does("cancel");
       await life.reaches("cancelled");
       await life.gaveBack();
+      await life.does("fetch");
       expect(scenes.git(scenes.repository, "rev-parse", "--verify", life.branch)).toMatch(/^[0-9a-f]{40}$/);
     },
     inState("reviewing"),

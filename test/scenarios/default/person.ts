@@ -58,6 +58,7 @@ export async function person(scenes: Scenes): Promise<void> {
     async (life) => {
       await life.reaches("reviewing");
       expect(await life.isRefused("continue")).toContain("signalbox task merge ");
+      await life.does("fetch");
       scenes.git(tea, "merge", "--quiet", "--no-edit", life.branch);
       await life.does("continue");
       expect((await life.reaches("done")).outcome).toBe("done");
@@ -79,6 +80,7 @@ export async function person(scenes: Scenes): Promise<void> {
       await life.does("cancel");
       await life.reaches("cancelled");
       await life.endedFirst();
+      await life.does("fetch");
       expect(scenes.git(scenes.repository, "rev-parse", life.branch)).toBe(commit);
     },
     inState("reviewing"),
