@@ -34,9 +34,10 @@ export async function noticeMoves(ports: MovesPorts, name: string, moves: readon
     const project = await store.getProject(name);
     if (project === undefined) return;
     const bound = await boundTasks(store, name);
-    let known = project.movedBranches ?? [];
+    const before = project.movedBranches ?? [];
+    let known = before;
     for (const move of moves) known = await judge(ports, project, bound, move, known);
-    if (known !== (project.movedBranches ?? [])) await save(store, name, known);
+    if (known !== before) await save(store, name, known);
   });
 }
 
@@ -128,11 +129,10 @@ async function isExpected(
 ): Promise<boolean> {
   if (isOurs(branch, after)) return true;
   // A daemon that was killed right after a fast-forward does not remember that it made it.
-  for (const { task } of bound) {
+  for (const { task } of way === "forward" ? bound : []) {
     const merge = await store.merges.get(task.id);
     const isMerged = merge?.state === "merged" || merge?.state === "lined-up";
-    if (isMerged && merge.target === branch && after !== undefined && [merge.after, merge.only].includes(after))
-      return true;
+    if (isMerged && merge.target === branch && after && [merge.after, merge.only].includes(after)) return true;
   }
   const isTarget = branch === project.defaultBranch || bound.some(({ task }) => targetOf(project, task) === branch);
   if (isTarget) return false;
