@@ -37,6 +37,11 @@ export interface Git {
    * are outdated; undefined if there is none. Reads reflogs; git is run only if they show that the branch was moved.
    */
   leftBehind(repository: string, branch: string, workspaces: string): Promise<LeftBehind | undefined>;
+  /**
+   * Who moved a branch to this commit, as far as reflogs show. Only reads files. A move that leaves no trace in the
+   * reflog of a checkout, such as `git branch --force`, has no known author.
+   */
+  whoMoved(repository: string, branch: string, commit: string, workspaces: string): Promise<WhoMoved>;
   /** Whether this repository has a branch, and which one is checked out. Only reads files; undefined if it cannot. */
   lookAtBranch(repository: string, branch: string): Promise<LookedAtBranch | undefined>;
   /** The branches of this repository that git cannot read; everything else passes over them. */
@@ -62,6 +67,14 @@ export interface LookedAtBranch {
   readonly isThere: boolean;
   /** Undefined if no branch is checked out. */
   readonly checkedOut: string | undefined;
+}
+
+export interface WhoMoved {
+  /** The branch was moved in a checkout that is not a workspace. */
+  readonly isUser: boolean;
+  /** The other branches, and the folders of workspaces, in which the commit was made. */
+  readonly branches: readonly string[];
+  readonly workspaces: readonly string[];
 }
 
 export interface LeftBehind {

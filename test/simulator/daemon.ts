@@ -102,6 +102,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     fingerprint: async () => obeyed.fingerprint,
     obeyed: async () => obeyed,
     leftBehind: async () => undefined,
+    whoMoved: async () => ({ isUser: false, branches: [], workspaces: [] }),
     lookAtBranch: async () => undefined,
     brokenBranches: async () => [],
     isAtItsStart: async () => false,

@@ -15,7 +15,7 @@ import { claimOf } from "../authorise.ts";
 import { findText, loadFound } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
-import { targetTrouble } from "../moved-target.ts";
+import { movedBranchTrouble, targetTrouble } from "../moved-target.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
 import { unsavedWorkspaces } from "../workspaces/unsaved-workspaces.ts";
@@ -225,6 +225,11 @@ async function branchTroubles({ git, store, places }: Core) {
         reason: `The branch "${oneLine(name, 100)}" is broken: ${reason}. Signalbox passes over it.`,
         fix: `Remove or restore it: ${fix}`,
       });
+    // The default branch is in both if a checkout of the user's has it.
+    const others = (project.movedBranches ?? []).filter(
+      ({ branch }) => trouble === undefined || branch !== project.defaultBranch,
+    );
+    for (const moved of others) found.push({ project: project.name, ...movedBranchTrouble(project, moved) });
   }
   return found;
 }

@@ -7,7 +7,7 @@ import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { blockedWorkspace } from "../../ports/workspaces.ts";
-import { missingTrouble, movedTarget, movedTrouble } from "../moved-target.ts";
+import { missingTrouble, movedBranchOf, movedBranchTrouble, movedTarget, movedTrouble } from "../moved-target.ts";
 import type { Perform, Performers } from "../perform.ts";
 import { targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
@@ -46,6 +46,7 @@ export async function workspaceTrouble(
       return (
         (await taskFileTrouble(store, workspaces.kind, task)) ??
         (await targetsTrouble(store, workspaces, project, task, isMergedNext)) ??
+        (await branchesTrouble(store, project, task)) ??
         (await otherBranch(workspaces, { id, workspace, branch }, isMergedNext))
       );
     const isGone = !existsSync(workspace);
@@ -109,6 +110,11 @@ async function targetsTrouble(
   const isConcerned = moved?.tasks.some(({ id }) => id === task.id) || (await isMergedNext());
   if (!isConcerned) return undefined;
   return moved === undefined ? missingTrouble(own, project, target, store) : movedTrouble(moved, task);
+}
+
+async function branchesTrouble(store: Store, project: Project, task: Pick<Task, "id">): Promise<Trouble | undefined> {
+  const moved = await movedBranchOf(store, project, task);
+  return moved && movedBranchTrouble(project, moved);
 }
 
 async function otherBranch(

@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { createTurns } from "../../../keyed.ts";
 import {
+  type BranchMove,
   type Collected,
   type CollectOrder,
   lacksCommit,
@@ -122,7 +123,9 @@ async function syncAlone(control: ControlGit, { from, name, only, signal }: Sync
     });
   const { theirs, ours } = isAllHere ? read : await tips(control, incoming, filed);
   if (theirs.size === 0 && (all === undefined || all.theirs.size === 0)) throw empty(from);
-  for (const old of await leftBehind(control, { theirs, ours })) await keep(control, name, old);
+  const lost = await leftBehind(control, { theirs, ours });
+  for (const old of lost) await keep(control, name, old);
+  const moves = await movesOf(control, { theirs, ours }, lost);
   const gone = [...ours].filter(([branch]) => !theirs.has(branch));
   const moved = [...theirs].filter(([branch, tip]) => ours.get(branch) !== tip);
   const deletions = gone.flatMap(([branch, old]) => [`delete ${filed}${branch}`, old]);
@@ -135,7 +138,27 @@ async function syncAlone(control: ControlGit, { from, name, only, signal }: Sync
   const isInPlace = gone.some(([old]) => moved.some(([branch]) => isInside(old, branch)));
   for (const parts of isInPlace ? [deletions, updates] : [[...deletions, ...updates]]) await change(control, parts);
   noteReached(control, theirs.values());
-  return { branches: Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip])) };
+  return { branches: Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip])), moves };
+}
+
+async function movesOf(
+  control: ControlGit,
+  { theirs, ours }: Branches,
+  lost: readonly string[],
+): Promise<readonly BranchMove[]> {
+  const moves: BranchMove[] = [];
+  for (const [branch, before] of ours) {
+    const after = theirs.get(branch);
+    if (after === before) continue;
+    const way = after === undefined ? "deleted" : await wayOf(control, before, after);
+    moves.push({ branch: toText(branch), before, after, way, isLost: lost.includes(before) });
+  }
+  return moves;
+}
+
+async function wayOf(control: ControlGit, before: string, after: string): Promise<BranchMove["way"]> {
+  if (await isAncestor(control, before, after)) return "forward";
+  return (await isAncestor(control, after, before)) ? "back" : "apart";
 }
 
 /** Branches by name, with one character for each byte. */

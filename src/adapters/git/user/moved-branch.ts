@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import type { Git, LeftBehind, LookedAtBranch } from "../../../ports/git.ts";
+import type { Git, LeftBehind, LookedAtBranch, WhoMoved } from "../../../ports/git.ts";
 import { namesIn } from "../file-entries.ts";
 import { findFolders, lookForRef, readEntry, readHead, readRef } from "../git-folder.ts";
 import { branchRef, isObjectId, splitNul } from "../names.ts";
@@ -55,6 +55,54 @@ export async function isAtItsStart(folder: string, branch: string): Promise<bool
   // What was committed without a branch, which was then made there, is known to HEAD alone.
   const isCommitted = entriesOf(join(gitFolder, "logs", "HEAD")).some((each) => isCommit(each, tip));
   return !isCommitted && entries.every(({ to }) => to === tip);
+}
+
+/**
+ * Git writes an entry into the reflog of a checkout whose branch it moves, in the same second as into that of the branch.
+ * Another process of the user can write the same entries.
+ */
+export async function whoMoved(
+  repository: string,
+  branch: string,
+  commit: string,
+  workspaces: string,
+): Promise<WhoMoved> {
+  const found = await findFolders(await realpath(repository).catch(() => repository));
+  if (found === undefined) return { isUser: false, branches: [], workspaces: [] };
+  const { commonFolder } = found;
+  const all = await checkouts(commonFolder);
+  const isWorkspace = ({ folder }: Checkout) => folder.startsWith(resolve(workspaces) + sep);
+  const moved = entriesOf(join(commonFolder, "logs", branchRef(branch))).at(-1);
+  const isHere = (entry: LogEntry) => moved?.to === commit && isSameMove(entry, moved, branch);
+  const isUser = all.some((each) => !isWorkspace(each) && entriesOf(join(each.gitFolder, "logs", "HEAD")).some(isHere));
+  return { isUser, ...(await committedIn(commonFolder, all.filter(isWorkspace), branch, commit)) };
+}
+
+/** Seconds between the two entries of one move. */
+const maxApart = 1;
+
+/** Whether an entry of HEAD is of the same move as an entry of a branch. A rebase, and `switch -C`, write other messages. */
+function isSameMove(head: LogEntry, moved: LogEntry, branch: string): boolean {
+  if (head.to !== moved.to || Math.abs(head.at - moved.at) > maxApart) return false;
+  const { message } = head;
+  return (
+    message === moved.message ||
+    /\(finish\)|^rebase finished/.test(message) ||
+    (message.startsWith("checkout: moving ") && message.endsWith(` to ${branch}`))
+  );
+}
+
+/** A checkout that has the files of a branch, so that the branch cannot be moved without them; undefined if there is none. */
+export async function checkoutOf(repository: string, branch: string, commit: string): Promise<string | undefined> {
+  const found = await findFolders(await realpath(repository).catch(() => repository));
+  if (found === undefined) return undefined;
+  for (const { folder, gitFolder } of await checkouts(found.commonFolder)) {
+    const head = await readHead({ gitFolder, commonFolder: found.commonFolder });
+    // A checkout that was left behind has the files of the commit that the branch had before.
+    if (head?.branch === branch && existsSync(folder) && lastIn(join(gitFolder, "logs", "HEAD")) !== commit)
+      return folder;
+  }
+  return undefined;
 }
 
 interface Checkout {
@@ -156,6 +204,8 @@ function isCommit({ to, message }: LogEntry, commit: string): boolean {
 
 interface LogEntry {
   readonly to: string;
+  /** Seconds since 1970. */
+  readonly at: number;
   readonly message: string;
 }
 
@@ -173,5 +223,6 @@ function lastIn(log: string): string | undefined {
 /** OLD NEW NAME <EMAIL> TIME ZONE, a tab, and what was done. */
 function readEntryLine(line: string): readonly LogEntry[] {
   const [, to = ""] = line.split(" ", 2);
-  return isObjectId(to) ? [{ to, message: line.slice(line.indexOf("\t") + 1) }] : [];
+  const [, at = "0"] = /> (\d+) [+-]\d{4}(?:\t|$)/.exec(line) ?? [];
+  return isObjectId(to) ? [{ to, at: Number(at), message: line.slice(line.indexOf("\t") + 1) }] : [];
 }
