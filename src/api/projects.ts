@@ -53,6 +53,8 @@ const movedWire = record({
   /** The tasks that had worktrees then; if `isKnown`, only those in which the new commit was made. */
   tasks: list(text),
   isKnown: boolean,
+  /** Nothing is merged into the branch, and the tasks' person is called. Otherwise the user may as well have moved it. */
+  blocks: boolean,
   at: text,
 });
 

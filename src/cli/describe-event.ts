@@ -31,7 +31,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "workspace.restored": ({ workspace }) => `the workspace ${workspace} was restored`,
   "branch.moved": ({ branch, before, after, isKnown }) => {
     const how = after === "" ? "was deleted" : `was moved to ${text(after).slice(0, 10)}`;
-    const who = isKnown === true ? "by this task's agent" : "while this task's agent had a worktree";
+    const who =
+      isKnown === true ? "in this task's worktree, or to a commit made there" : "while this task's agent worked";
     return `your branch ${text(branch)} ${how} ${who}; it was at ${text(before).slice(0, 10)}`;
   },
   "document.unclaimed": ({ role, sections }) =>

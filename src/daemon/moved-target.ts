@@ -154,19 +154,19 @@ function isFault(error: unknown): false {
   throw error;
 }
 
-/** What a person reads about a moved branch. */
+/** What a person reads about a moved branch. The person may have moved it, so this accuses nobody. */
 export function movedBranchTrouble(project: Pick<Project, "name" | "path">, moved: MovedBranch): TargetTrouble {
   const { branch, before, after, way, isKnown, tasks } = moved;
   const [from, to] = [before.slice(0, 10), after.slice(0, 10)];
   const how = {
-    forward: `was moved from ${from} to ${to}, a commit of an agent's, without a merge`,
+    forward: `was moved from ${from} to ${to} without a merge of Signalbox`,
     back: `was moved back from ${from} to ${to}`,
     apart: `was moved from ${from} to ${to}, which does not contain the commits that it had`,
     deleted: `was deleted. It was at ${from}`,
   };
   const who = isKnown
-    ? ` The new commit was made in the worktree of ${tasks.join(" and ")}.`
-    : " That was while agents had worktrees of the repository, and not in a checkout of yours.";
+    ? ` That was done in the worktree of ${tasks.join(" and ")}, or the new commit was made there.`
+    : " That was while agents worked in worktrees of the repository. Git does not record who did it; it may have been you.";
   const command = `signalbox project branches ${project.name}`;
   const see = way === "deleted" ? "" : `See it: git -C ${shellWord(project.path)} log ${shellWord(branch)}\n`;
   return {
@@ -175,17 +175,26 @@ export function movedBranchTrouble(project: Pick<Project, "name" | "path">, move
   };
 }
 
-/** The moved branch that a task's person is told about: each is reported with one task, or with all that made the commit. */
+/** The moved branch that a task's person is called for: each with one task, or with all in whose worktrees it was done. */
 export async function movedBranchOf(
   store: Pick<Store, "getTask">,
   { movedBranches = [] }: Project,
   task: Pick<Task, "id">,
 ): Promise<MovedBranch | undefined> {
   for (const moved of movedBranches) {
-    if (!moved.tasks.includes(task.id)) continue;
+    if (!moved.blocks || !moved.tasks.includes(task.id)) continue;
     if (moved.isKnown || (await firstOpen(store, moved.tasks)) === task.id) return moved;
   }
   return undefined;
+}
+
+/** What `explain` adds about moved branches for which nobody is called. */
+export function notedBranches(project: Project | undefined, task: Pick<Task, "id">): readonly string[] {
+  const noted = project?.movedBranches?.filter(({ blocks, tasks }) => !blocks && tasks.includes(task.id)) ?? [];
+  return noted.map((moved) => {
+    const { reason, fix } = movedBranchTrouble(project as Project, moved);
+    return `${reason} Its commits are kept.\n${fix}`;
+  });
 }
 
 async function firstOpen(store: Pick<Store, "getTask">, tasks: readonly string[]): Promise<string | undefined> {

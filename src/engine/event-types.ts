@@ -66,12 +66,12 @@ export const eventTypes = {
     data: { workspace: "its folder" },
   },
   "branch.moved": {
-    when: "a branch of the user's was moved or deleted while its agent had a worktree of the repository",
+    when: "a branch of the user's was moved or deleted while its agent worked in a worktree of the repository",
     data: {
       branch: "the branch",
       before: "the commit it had, which Signalbox keeps",
       after: "the commit it has now (empty where it was deleted)",
-      isKnown: "whether the new commit was made in its workspace",
+      isKnown: "whether that was done in its workspace, or the new commit was made there",
     },
   },
   "document.unclaimed": {

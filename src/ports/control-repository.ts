@@ -79,8 +79,8 @@ export interface ControlRepository {
   publish(order: PublishOrder): Promise<PublishResult>;
   /**
    * Recreates a deleted branch of the user's, even if a worktree still has it checked out. No file changes. Does
-   * nothing if the branch exists. With `from` it moves an existing branch back from that commit: refused with
-   * `git.ref-moved` if the branch is elsewhere, and with `git.checked-out-elsewhere` if a checkout has files of it.
+   * nothing if the branch exists. With `from` it moves an existing branch back from that commit (empty: from nowhere): refused
+   * with `git.ref-moved` if the branch is elsewhere, and with `git.checked-out-elsewhere` if a checkout has files of it.
    */
   restoreBranch(order: RestoreOrder): Promise<void>;
   /** What `publish` would wait for, as far as that is known beforehand. Changes nothing. */
@@ -152,6 +152,8 @@ export interface Synced {
   readonly branches: Readonly<Record<string, string>>;
   /** The branches that were moved or deleted since the last sync. The commits that they had stay reachable here. */
   readonly moves: readonly BranchMove[];
+  /** When all branches were last read before this; missing if they never were. */
+  readonly since?: number;
 }
 
 export interface BranchMove {

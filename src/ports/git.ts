@@ -42,6 +42,8 @@ export interface Git {
    * reflog of a checkout, such as `git branch --force`, has no known author.
    */
   whoMoved(repository: string, branch: string, commit: string, workspaces: string): Promise<WhoMoved>;
+  /** Whether a remote-tracking branch contains a commit. */
+  isInRemote(repository: string, commit: string): Promise<boolean>;
   /** Whether this repository has a branch, and which one is checked out. Only reads files; undefined if it cannot. */
   lookAtBranch(repository: string, branch: string): Promise<LookedAtBranch | undefined>;
   /** The branches of this repository that git cannot read; everything else passes over them. */
@@ -72,6 +74,16 @@ export interface LookedAtBranch {
 export interface WhoMoved {
   /** The branch was moved in a checkout that is not a workspace. */
   readonly isUser: boolean;
+  /** The daemon has restored it. */
+  readonly isOurs: boolean;
+  /** It is gone, because it was renamed. */
+  readonly isRenamed: boolean;
+  /** When it was moved, in milliseconds since 1970, as exact as seconds; missing if no reflog has the move. */
+  readonly at?: number;
+  /** The workspaces in which it was moved while it was checked out there. */
+  readonly movers: readonly string[];
+  /** The workspaces that had it checked out at any time. */
+  readonly visitors: readonly string[];
   /** The other branches, and the folders of workspaces, in which the commit was made. */
   readonly branches: readonly string[];
   readonly workspaces: readonly string[];

@@ -148,6 +148,8 @@ export interface MovedBranch {
   /** The ids of the tasks that had worktrees then; if `isKnown`, only those in which the new commit was made. */
   readonly tasks: readonly string[];
   readonly isKnown: boolean;
+  /** Whether a person is called, and nothing is merged into the branch. Otherwise the move may as well be the user's. */
+  readonly blocks: boolean;
   readonly at: number;
 }
 

@@ -114,7 +114,7 @@ test.each(["worktree", "clone"])(
 test("project branches lists nothing for a new project, and refuses a branch that is not listed", async () => {
   const { signalbox } = await startBrew(["coffee"]);
   const branches = (...args: readonly string[]) => signalbox(["project", "branches", "coffee", ...args]);
-  const nothing = "No branch of coffee was moved or deleted by an agent.\n";
+  const nothing = "No moved or deleted branch of coffee is to be decided about.\n";
   expect(await branches()).toMatchObject({ code: 0, stdout: "", stderr: nothing });
   expect(JSON.parse((await branches("--json")).stdout)).toEqual({ branches: [] });
   const refused = await branches("--restore", "main");

@@ -8,7 +8,7 @@ import { writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { json, textFlag } from "./parameters.ts";
 
-const movedForm = "{ branch, before, after, way, tasks, isKnown, at }";
+const movedForm = "{ branch, before, after, way, tasks, isKnown, blocks, at }";
 
 export const branches = command({
   parameters: {
@@ -26,7 +26,7 @@ export const branches = command({
   },
   docs: {
     brief: "List branches of yours that agents in worktrees may have moved or deleted, and restore them",
-    fullDescription: `Agents in worktrees share your repository's branches. A branch is listed if it was moved to commits of an agent, moved away from its commits, or deleted with its commits, while agents had worktrees, and not in a checkout of yours. You may have done it yourself: nobody can always tell. The commits that it had are kept until you decide, and afterwards. Nothing is merged into a listed branch. Agents in clones cannot do this.
+    fullDescription: `Agents in worktrees share your repository's branches. A branch is listed if, while an agent worked in a worktree, it was moved to commits of the agent, moved away from its commits, or deleted with its commits, and not in a checkout of yours. The commits that it had are kept, whatever you decide. If it was done in an agent's worktree, or the new commit was made there, you are called, and nothing is merged into the branch. Otherwise it may have been you: then it is only listed, for 30 days. Agents in clones cannot do this.
 
 --json: { branches: [${movedForm}] }. With --restore or --accept it is one of these
 Exit codes: 0 ok, 1 it has moved again, or a checkout of yours has its files, 2 wrong usage, 3 no such project`,
@@ -44,23 +44,25 @@ Exit codes: 0 ok, 1 it has moved again, or a checkout of yours has its files, 2 
       const { before, after } = moved;
       return this.say(
         decision === "restore"
-          ? `"${visible(branch)}" is at ${before.slice(0, 10)} again.`
+          ? `"${visible(branch)}" is at ${before.slice(0, 10)} again.${after === "" ? "" : ` The commit ${after}, which it had until now, is kept in Signalbox's own repository.`}`
           : `"${visible(branch)}" stays ${after === "" ? "deleted" : `at ${after.slice(0, 10)}`}. Its earlier commit ${before} is kept in Signalbox's own repository.`,
       );
     }
     const answer = await call(routes.movedBranches, { params });
     if (json) return this.print(writeJson(answer));
-    if (answer.branches.length === 0) return this.say(`No branch of ${name} was moved or deleted by an agent.`);
+    if (answer.branches.length === 0) return this.say(`No moved or deleted branch of ${name} is to be decided about.`);
     const columns = [
       { title: "BRANCH", paint: this.paint.bold },
       { title: "WAS AT" },
       { title: "IS AT" },
+      { title: "MERGES" },
       { title: "TASKS" },
     ];
     const rows = answer.branches.map((each) => [
       each.branch,
       each.before.slice(0, 10),
       each.after === "" ? "deleted" : each.after.slice(0, 10),
+      each.blocks ? "refused" : "go on",
       each.tasks.join(", "),
     ]);
     this.print(writeTable(columns, rows, this.tableWidth));

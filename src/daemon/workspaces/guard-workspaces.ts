@@ -113,7 +113,10 @@ export function guardWorkspaces(ports: GuardPorts, workspacesOf: WorkspacesOf): 
       if (order.from !== project.path) return opened.control.syncFrom(order);
       const forget = own.seen(order.only);
       const synced = await opened.control.syncFrom(order);
-      await noticeMoves({ ...ports, ...opened, isOurs: own.includes }, project.name, synced.moves);
+      await noticeMoves({ ...ports, ...opened, isOurs: own.includes }, project.name, {
+        ...synced,
+        only: order.only,
+      });
       forget();
       return synced;
     };
@@ -159,7 +162,9 @@ export function guardWorkspaces(ports: GuardPorts, workspacesOf: WorkspacesOf): 
           ({ kind, task }) => kind === "worktree" && task !== "",
         );
         if (bound) await syncFrom({ ...users, only: [branch] }).catch(noSync);
-        return (await store.getProject(project.name))?.movedBranches?.find((each) => each.branch === branch);
+        return (await store.getProject(project.name))?.movedBranches?.find(
+          (each) => each.branch === branch && each.blocks,
+        );
       },
     };
     guarded.set(project, made);

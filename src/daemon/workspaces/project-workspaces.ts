@@ -29,7 +29,7 @@ export interface ProjectWorkspaces {
   /** The folder that contains the workspaces. */
   readonly folder: string;
   kindOf(name: KindName): Promise<WorkspaceKind>;
-  /** A branch of the user's that an agent in a worktree may have moved, checked now; missing where nothing is recorded. */
+  /** A branch of the user's that an agent in a worktree has moved, checked now; missing where nothing is recorded. */
   movedBranch?(branch: string): Promise<MovedBranch | undefined>;
 }
 

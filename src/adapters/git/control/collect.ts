@@ -1,4 +1,5 @@
-import { isAbsolute } from "node:path";
+import { stat, utimes, writeFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { createTurns } from "../../../keyed.ts";
 import {
@@ -107,6 +108,8 @@ export function syncFrom(control: ControlGit, order: SyncOrder): Promise<Synced>
 
 async function syncAlone(control: ControlGit, { from, name, only, signal }: SyncOrder): Promise<Synced> {
   const incoming = `refs/signalbox/incoming/sync/${checkPart(name)}/`;
+  const startedAt = new Date();
+  const since = await lastSync(control, name);
   const filed = `refs/remotes/${name}/`;
   const options = isAbsolute(from) ? {} : ({ ...remoteOptions(from), configuration: "user" } as const);
   const all = isAbsolute(from) ? await readBoth(control, checkFolder(from), filed) : undefined;
@@ -138,7 +141,26 @@ async function syncAlone(control: ControlGit, { from, name, only, signal }: Sync
   const isInPlace = gone.some(([old]) => moved.some(([branch]) => isInside(old, branch)));
   for (const parts of isInPlace ? [deletions, updates] : [[...deletions, ...updates]]) await change(control, parts);
   noteReached(control, theirs.values());
-  return { branches: Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip])), moves };
+  if (only === undefined) await noteSync(control, name, startedAt);
+  const branches = Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip]));
+  return { branches, moves, ...(since === undefined ? {} : { since }) };
+}
+
+/** The modification time of this file is when all branches were last read. It survives a restart of the daemon. */
+function syncNote(control: ControlGit, name: string): string {
+  return join(control.folder, `signalbox-synced-${name}`);
+}
+
+async function lastSync(control: ControlGit, name: string): Promise<number | undefined> {
+  return (await stat(syncNote(control, name)).catch(() => undefined))?.mtimeMs;
+}
+
+/** Only tells when a branch may have been deleted, so a disk that is full is no reason to fail. */
+async function noteSync(control: ControlGit, name: string, at: Date): Promise<void> {
+  const note = syncNote(control, name);
+  await utimes(note, at, at)
+    .catch(() => writeFile(note, "").then(() => utimes(note, at, at)))
+    .catch(() => {});
 }
 
 async function movesOf(

@@ -11,7 +11,7 @@ import { syncRef } from "../lasting.ts";
 import { branchRef, checkCommit, noCommit } from "../names.ts";
 import type { GitPlace } from "../runner.ts";
 import { busyWith, changesInTheWay, forwardWorktree, updateNote } from "./forward-worktree.ts";
-import { checkoutOf } from "./moved-branch.ts";
+import { checkoutOf, restoredMessage } from "./moved-branch.ts";
 import {
   branchAt,
   commonFolderOf,
@@ -188,17 +188,17 @@ export async function restoreBranch(control: ControlGit, order: RestoreOrder): P
   const ref = branchRef(branch);
   const at = await branchAt(control.run, place, ref);
   if (at === commit || (at !== undefined && from === undefined)) return;
-  if (at !== undefined) await refuseMove(order, at);
   await giveObjects(control, place, checkCommit(commit), signal);
-  const args = ["update-ref", "--no-deref", "-m", "branch restored", ref, commit, at ?? noCommit(commit)];
+  if (at !== undefined) await refuseMove(order, at);
+  const args = ["update-ref", "--no-deref", "-m", restoredMessage, ref, commit, at ?? noCommit(commit)];
   await control.run(place, args, { writes: true, signal });
   await syncFolderIfThere(dirname(join(await commonFolderOf(control.run, place), ref)));
 }
 
 async function refuseMove({ repository, branch, commit, from }: RestoreOrder, at: string): Promise<void> {
   if (at !== from)
-    throw new Fault("git.ref-moved", `"${branch}" has moved again, to ${at.slice(0, 10)}.`, {
-      hint: "Look at it again.",
+    throw new Fault("git.ref-moved", `"${branch}" has moved again, to ${at.slice(0, 10)}, so it is not moved back.`, {
+      hint: `See what it has now: git -C ${shellWord(repository)} log ${commit}..${shellWord(branch)}\nGet the earlier commits as a branch of another name: git -C ${shellWord(repository)} branch NAME ${commit}`,
     });
   const folder = await checkoutOf(repository, branch, commit);
   if (folder === undefined) return;
