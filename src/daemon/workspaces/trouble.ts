@@ -20,6 +20,8 @@ export interface Trouble {
   /** A sentence. */
   readonly reason: string;
   readonly fix: string;
+  /** The task can be merged all the same. */
+  readonly allowsMerge?: boolean;
 }
 
 /**
@@ -112,9 +114,14 @@ async function targetsTrouble(
   return moved === undefined ? missingTrouble(own, project, target, store) : movedTrouble(moved, task);
 }
 
-async function branchesTrouble(store: Store, project: Project, task: Pick<Task, "id">): Promise<Trouble | undefined> {
+async function branchesTrouble(
+  store: Store,
+  project: Project,
+  task: Pick<Task, "id" | "base">,
+): Promise<Trouble | undefined> {
   const moved = await movedBranchOf(store, project, task);
-  return moved && movedBranchTrouble(project, moved);
+  if (moved === undefined) return undefined;
+  return { ...movedBranchTrouble(project, moved), allowsMerge: moved.branch !== targetOf(project, task) };
 }
 
 async function otherBranch(
