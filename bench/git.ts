@@ -1,6 +1,6 @@
 // Workspaces and merges against git itself, in one run and on a real disk. A workspace from the pool against `git worktree
 // add`: once parked (warm: a second after its release), and once as an agent has just left it (used: it must be cleaned and
-// checked out first). A queue of merges that is published once against a checkout that merges each. And how long the event
+// checked out first). A judge's checkout of another's work, parked, likewise. A queue of merges that is published once against a checkout that merges each. And how long the event
 // loop is blocked while thirty workspaces are prepared in parallel. Prints ratios against limits.
 //
 // A queue of merges and its publication start git a few times each: most of the time goes into fsyncs of objects and the
@@ -36,8 +36,8 @@ const author = { name: "Ada", email: "ada@example.org" };
 
 let failed = false;
 print("acquire, ms", "worktree add", "from the pool", "ratio", "limit");
-await acquire(2_000, 7, 2.5);
-await acquire(20_000, 4, 5);
+await acquire(2_000, 7, { limit: 2.5, judges: 1 });
+await acquire(20_000, 4, { limit: 5, judges: 4 });
 process.stdout.write("\n");
 print("merge, ms", "checkout, merge", "queue, publish", "ratio", "limit");
 await mergeAll(24, 2_000, 5, { limit: 3, goal: 4 });
@@ -48,7 +48,11 @@ await together(30, 50);
 process.exit(failed ? 1 : 0);
 
 /** A workspace of the pool against a new worktree. */
-async function acquire(files: number, rounds: number, limit: number): Promise<void> {
+async function acquire(
+  files: number,
+  rounds: number,
+  { limit, judges }: { readonly limit: number; readonly judges: number },
+): Promise<void> {
   const { repository, base, kinds, control } = await makeProject(`${files}`, files);
   const workspaces = ["warm", "used up"].flatMap((how) =>
     kinds.map((kind) => ({
@@ -60,16 +64,29 @@ async function acquire(files: number, rounds: number, limit: number): Promise<vo
     })),
   );
   for (const { kind, path } of workspaces) await prepare(kind, path, branchOf(path, "first"), base, false);
+  const clones = kinds.find(({ kind }) => kind === "clone") as WorkspaceKind;
+  const checkout = join(folder, `${files}-pool`, "review-1");
+  const judged: number[] = [];
+  const judge = (round: number, work: string) =>
+    clones.prepare({
+      ...{ folder: checkout, branch: `signalbox-review/t-${round}`, base, lastAt: work, baseBranch: "main" },
+      ...{ existing: true, salvaged: false, showsAll: true, keep },
+    });
   const added: number[] = [];
   for (let round = 0; round < rounds; round++) {
+    let work = base;
     for (const { kind, path, isWarm } of workspaces) {
       await useUp(path, files, round);
+      if (kind.kind === "clone") work = await git(path, "rev-parse", "HEAD");
       // As after the release of a workspace.
       const branch = (await kind.currentBranch(path)) ?? "";
       if (kind.kind === "clone") await control.collect({ folder: path, branch, task: "t" });
       if (isWarm && !(await kind.park({ folder: path, at: "main", keep, isFree: async () => true })))
         throw new Error("It must be parked.");
     }
+    if (round === 0) await judge(-1, base);
+    if (!(await clones.park({ folder: checkout, at: "main", keep, isFree: async () => true })))
+      throw new Error("It must be parked.");
     const place = join(folder, `${files}-added-${round}`);
     const add = async () =>
       void added.push(await timed(() => git(repository, "worktree", "add", "-q", "-b", `added-${round}`, place, base)));
@@ -77,14 +94,17 @@ async function acquire(files: number, rounds: number, limit: number): Promise<vo
       for (const { kind, path, ms, isWarm } of workspaces) {
         ms.push(await timed(() => prepare(kind, path, branchOf(path, `${round}`), base, !isWarm)));
       }
+      judged.push(await timed(() => judge(round, work)));
     };
     for (const act of round % 2 === 0 ? [add, recycle] : [recycle, add]) await act();
   }
-  for (const { name, ms, isWarm } of workspaces) {
+  const rows = workspaces.map(({ name, ms, isWarm }) => ({ name, ms, least: isWarm ? limit : undefined }));
+  for (const { name, ms, least } of [...rows, { name: "judge's", ms: judged, least: judges }]) {
     const ratio = median(added) / median(ms);
-    const isTooSlow = isWarm && ratio < limit;
+    const isTooSlow = least !== undefined && ratio < least;
     if (isTooSlow) failed = true;
-    const numbers = [median(added).toFixed(0), median(ms).toFixed(0), ratio.toFixed(1), isWarm ? `≥ ${limit}` : ""];
+    const shown = least === undefined ? "" : `≥ ${least}`;
+    const numbers = [median(added).toFixed(0), median(ms).toFixed(0), ratio.toFixed(1), shown];
     print(`${files} files, ${name}`, ...numbers, isTooSlow ? "TOO SLOW" : "");
   }
 }

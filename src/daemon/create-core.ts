@@ -206,21 +206,19 @@ export function createCore(ports: CorePorts): RunningCore {
   const pauses = createPauses(join(places.run, "paused.json"));
   const isUnconfigured = () => config().unknown !== undefined;
   const isPaused = (project: string) => isUnconfigured() || pauses.why(project) !== undefined;
+  const agentSettings = () => agentConfig(config().values);
   const agents =
     ports.agents &&
     createAgents({
       ...{ ...ports.agents, store, clock, ids: ports.ids, log, places, callers, workflowOf, folderOf, portOf },
       ...{ pauses, onError },
       submit: (...asked) => submit(...asked),
-      config: () => agentConfig(config().values),
+      config: agentSettings,
       environment: {
         ...{ env: ports.agents.env, home: ports.home, places },
-        allowed: () => agentConfig(config().values).agentsEnvironment,
+        allowed: () => agentSettings().agentsEnvironment,
       },
-      confine: createConfine({
-        ...{ sandbox: ports.agents.sandbox, places, home: ports.home, log },
-        config: () => agentConfig(config().values),
-      }),
+      confine: createConfine({ ...ports.agents, places, home: ports.home, log, config: agentSettings }),
       testCommandOf: (project) => settingsOf(project).testCommand,
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
       ...(parts === undefined ? {} : { checkoutFor: parts.checkoutFor }),

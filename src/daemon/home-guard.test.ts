@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createScriptedClock } from "../../test/scripted-ports.ts";
 import { ensureHumanToken } from "../home/human-token.ts";
@@ -31,6 +31,7 @@ function stage() {
     writeFileSync(join(places.bin, "signalbox"), "");
   };
   placePrograms();
+  makePrivateFolder(dirname(places.socket));
   writeFileSync(places.socket, "");
   const guard = createHomeGuard({
     ...{ home, places, clock, log, lock, pid: 4711, listen, placePrograms },

@@ -259,7 +259,7 @@ function looks(seen: Seen): readonly PersonAction[] {
   const changed = around.hasWork ? free : no("The task has no work to show yet.", explain(seen));
   return [
     action(seen, "diff", "Show what the task changes", "d", changed),
-    action(seen, "fetch", "Bring the branch into your repository", "f", changed),
+    action(seen, "fetch", "Bring its branch into your repository", "f", changed),
     action(seen, "peek", "Show the agent's screen", "e", worked),
     action(seen, "logs", "Show the agent's output", "l", worked),
     action(seen, "explain", "Show what the task waits for", "i", free),

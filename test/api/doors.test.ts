@@ -291,7 +291,7 @@ describe("the socket", () => {
   test("of a home whose path is too long is elsewhere, and as private", async () => {
     const deep = await startStage({ home: join(newHome(), "x".repeat(120)) });
     try {
-      expect(deep.places.socket).toMatch(/^\/tmp\/signalbox-\d+-[0-9a-f]{12}\/daemon\.sock$/);
+      expect(deep.places.socket).toMatch(/^\/tmp\/signalbox-\d+-[0-9a-f]{12}-api\/daemon\.sock$/);
       expect([modeOf(deep.places.socket), modeOf(dirname(deep.places.socket))]).toEqual([0o600, 0o700]);
       expect((await deep.ask("/v1/status")).json.home).toBe(deep.home);
     } finally {

@@ -50,7 +50,14 @@ async function startMerging(kind: "worktree" | "clone") {
 type Merging = Awaited<ReturnType<typeof startMerging>>;
 
 const damages: readonly (readonly [string, (stage: Merging) => void])[] = [
-  ["an unreadable HEAD", ({ gitFolder }) => writeFileSync(join(gitFolder, "HEAD"), "")],
+  [
+    // In the middle of a merge, a HEAD is not mended: nobody knows where it was.
+    "an unreadable HEAD",
+    ({ git, workspace, gitFolder }) => {
+      writeFileSync(join(gitFolder, "MERGE_HEAD"), `${git(workspace, "rev-parse", "HEAD")}\n`);
+      writeFileSync(join(gitFolder, "HEAD"), "");
+    },
+  ],
   [
     "a link in its place",
     ({ base, workspace }) => {

@@ -56,14 +56,16 @@ async function startBreaking(kind: (typeof kinds)[number]) {
 
 type Breaking = Awaited<ReturnType<typeof startBreaking>>;
 
+/** In the middle of a merge, a HEAD is not mended: nobody knows where it was. */
+function breakHead({ git, workspace, gitFolder }: Breaking): void {
+  writeFileSync(join(gitFolder, "MERGE_HEAD"), `${git(workspace, "rev-parse", "HEAD")}\n`);
+  writeFileSync(join(gitFolder, "HEAD"), "garbage\n");
+}
+
 const elsewhere = ({ base }: Breaking) => join(base, "elsewhere");
 
 const damages: readonly (readonly [string, (stage: Breaking) => void, (stage: Breaking, aside: string) => void])[] = [
-  [
-    "an unreadable HEAD",
-    ({ gitFolder }) => writeFileSync(join(gitFolder, "HEAD"), "garbage\n"),
-    (_, aside) => expect(readFileSync(join(aside, "keep.md"), "utf8")).toBe("keep\n"),
-  ],
+  ["an unreadable HEAD", breakHead, (_, aside) => expect(readFileSync(join(aside, "keep.md"), "utf8")).toBe("keep\n")],
   [
     "a link in its place",
     (stage) => {
@@ -133,12 +135,13 @@ for (const kind of kinds) {
   test(`${kind}: a folder that was set aside and repaired is saved by workspace gc`, async () => {
     const stage = await startBreaking(kind);
     const { workspace, git, gc, until, control } = stage;
-    writeFileSync(join(stage.gitFolder, "HEAD"), "");
+    breakHead(stage);
     await stage.move("b1111", "dropped");
     await until("b1111", ({ isOpen }) => !isOpen);
     const aside = `${workspace}-left-b1111`;
     const gitFolder = kind === "clone" ? join(aside, ".git") : stage.gitFolder;
     writeFileSync(join(gitFolder, "HEAD"), "ref: refs/heads/signalbox/b1111\n");
+    rmSync(join(gitFolder, "MERGE_HEAD"));
     expect(git(aside, "status", "--porcelain")).toContain("keep.md");
     expect((await gc()).find(({ path }) => path === aside)).toMatchObject({ what: "remove" });
     expect(existsSync(aside)).toBe(false);

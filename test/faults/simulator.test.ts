@@ -44,6 +44,7 @@ test.each([
   [7381, "an agent that nobody wants and that could not be ended gives its seat up once it is"],
   [4982, "work that is committed while it is looked whether it is merged is not taken for merged"],
   [8550, "work that is committed after a person has asked for the end is not taken for merged"],
+  [628, "a judge gets no checkout whose last program is still ending"],
 ])("seed %d: %s", async (seed) => {
   const chosen = workflows[seed % workflows.length];
   if (chosen === undefined) throw new Error("There is no workflow.");

@@ -204,7 +204,8 @@ export function createNotary(world: World): Store {
     async createTask(project, decide) {
       const stored = await store.createTask(project, decide);
       const { authors } = await store.getDocument(stored.task.id);
-      known.set(stored.task.id, { task: stored.task, revision: stored.revision, authors, used: new Set() });
+      const { task, revision } = stored;
+      known.set(task.id, { task, revision, authors, used: new Set(), judged: new Set() });
       world.tasks.made++;
       world.tasks.open.add(stored.task.id);
       note(`${stored.task.id} is created in ${stored.task.status}`);
@@ -221,6 +222,7 @@ export function createNotary(world: World): Store {
       checkDecision(world, before, decision);
       checkDone(world, before.task, task, await store.merges.get(task.id));
       const authors = document?.authors ?? before.authors;
+      if (task.judged !== undefined) before.judged.add(task.judged.commit);
       known.set(task.id, { ...before, task: stored.task, revision: stored.revision, authors });
       return stored;
     },
@@ -257,7 +259,7 @@ export function createNotary(world: World): Store {
     agents: checked(store.agents, () => checkAgents(world)),
     merges: checked(store.merges, async (merge) => {
       note(`${merge.task} merge ${merge.state}${merge.endedAt === undefined ? "" : ", ended"}`);
-      await checkMerge(world, merge);
+      checkMerge(world, merge, known.get(merge.task)?.judged ?? new Set());
     }),
   };
 }

@@ -15,6 +15,8 @@ export interface Known {
   authors: StoredDocument["authors"];
   /** Verdicts that have opened a gate for the task. */
   readonly used: Set<string>;
+  /** The commits that were judged. A merge that was requested for an earlier one is still made. */
+  readonly judged: Set<string>;
 }
 
 /** No transition is lost or doubled: history replays to the task, along existing ways, one revision after the other. */
@@ -111,18 +113,21 @@ export function isInMain({ repositories }: World, task: Task, seen?: string): bo
   return work === undefined || (main !== undefined && commits.isAncestor(work, main));
 }
 
-export async function checkMerge({ store, repositories, violate }: World, merge: Merge): Promise<void> {
+export function checkMerge({ repositories, violate }: World, merge: Merge, judged: ReadonlySet<string>): void {
   const { state, commit, task, endedAt } = merge;
   const main = repositories.branches.get(mainBranch);
   if (state !== "merged" || commit === "" || main === undefined) return;
-  const judged = (await store.getTask(task))?.task.judged;
   const { commits } = repositories;
-  if (endedAt === undefined && judged !== undefined && judged.commit !== commit && merge.after !== merge.before) {
-    const reviewed = commits.merge(merge.before, judged.commit);
-    const isSame =
-      reviewed.kind === "merged" && changedPaths(reviewed.tree, commits.get(merge.after).tree).length === 0;
-    if (!isSame) violate("what is merged is what was reviewed", `${task} was merged with more than was reviewed.`);
-  }
+  const isSame = (each: string) => {
+    const reviewed = commits.merge(merge.before, each);
+    return reviewed.kind === "merged" && changedPaths(reviewed.tree, commits.get(merge.after).tree).length === 0;
+  };
+  const isNew = endedAt === undefined && merge.after !== merge.before;
+  if (isNew && judged.size > 0 && !judged.has(commit) && ![...judged].some(isSame))
+    violate(
+      "what is merged is what was reviewed",
+      `${task} was merged at ${commit.slice(0, 7)}, which nobody reviewed.`,
+    );
   if (!repositories.commits.isAncestor(commit, main))
     violate("done only if in main", `${task} counts as merged, but ${commit.slice(0, 7)} is not in main.`);
 }

@@ -60,7 +60,7 @@ ${taskExitCodes("failed")}`,
     if (view.protectedChanges.length > 0)
       this.say(
         this.talkPaint.yellow(
-          `It changes protected files, which decide how work is tested and merged: $view.protectedChanges.join("; ").`,
+          `It changes protected files, which decide how work is tested and merged: ${view.protectedChanges.join("; ")}.`,
         ),
       );
     const write = (part: DiffPart) =>

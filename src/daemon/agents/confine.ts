@@ -13,7 +13,7 @@ import type { Log } from "../../ports/system.ts";
 
 interface ConfinePorts {
   /** Where it is missing, no run is confined. */
-  readonly sandbox: Sandbox | undefined;
+  readonly sandbox?: Sandbox;
   readonly places: Places;
   /** Signalbox's home. */
   readonly home: string;

@@ -39,7 +39,7 @@ export type CheckoutFor = (judge: JudgesRun) => Promise<string>;
 
 /**
  * The checkouts of judges: clones with a git configuration of ours, apart from the project's pool. One is free as soon as
- * its run is no longer live, so that nothing has to be released.
+ * its run has ended, so that nothing has to be released.
  */
 export function createCheckouts(ports: CheckoutPorts): CheckoutFor {
   return async ({ task, run, key, resumes }) => {
@@ -112,9 +112,11 @@ function bind(
   });
 }
 
-async function isUsed(store: Store, { task: id, run }: Workspace): Promise<boolean> {
+/** The program of a run that its task no longer needs may take a while to end. */
+async function isUsed(store: Store, { task: id, run = "" }: Workspace): Promise<boolean> {
   const task = id === "" ? undefined : (await store.getTask(id))?.task;
-  return task !== undefined && Object.values(task.runs).some(({ key }) => key === run);
+  if (task !== undefined && Object.values(task.runs).some(({ key }) => key === run)) return true;
+  return (await store.runs.list({ task: id })).some(({ key, endedAt }) => key === run && endedAt === undefined);
 }
 
 function newCheckout({ name }: Project, folder: string, all: readonly Workspace[], at: number): Workspace {

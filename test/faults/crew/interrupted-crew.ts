@@ -107,7 +107,8 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
     },
     async begin(agents: number, workflow?: string) {
       const project = { path: repository, name: "coffee", harness: "scripted", poolSize: Math.max(agents, 4) };
-      await ask(routes.addProject, { body: { ...project, fullPermissions: "allow" } });
+      // The crew's invariants are about worktrees and branches of the repository.
+      await ask(routes.addProject, { body: { ...project, workspaces: "worktree", fullPermissions: "allow" } });
       if (agents === 0) return;
       await ask(routes.addAgents, { body: { project: "coffee", count: agents } });
       await ask(routes.runCrew, {
