@@ -145,6 +145,8 @@ export interface SyncOrder extends Stoppable {
   readonly name: string;
   /** The branches that are needed; others may stay at their last known commits. All branches if missing. */
   readonly only?: readonly string[];
+  /** Called before the sync is recorded: after a crash in between, the next sync finds the same moves again. */
+  noticed?(synced: Synced): Promise<void>;
 }
 
 export interface Synced {

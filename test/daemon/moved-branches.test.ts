@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Run } from "../../src/ports/records.ts";
@@ -390,4 +391,24 @@ test("a moved main that the user accepts in the checkout is reported no more, an
   mine("-C", repository, "reset", "-q", "--keep", work);
   expect(await moved()).toEqual([]);
   expect(await merge("b2222")).toMatchObject({ state: "merged" });
+});
+
+test("a daemon that was killed before or after it recorded a move records it once", async () => {
+  const { agent, mine, moved, events, git, base, store } = await atWork();
+  const before = mine("rev-parse", "feature");
+  const [control = ""] = (await readdir(join(base, "home"), { recursive: true })).filter((path) =>
+    path.endsWith("refs/remotes/user"),
+  );
+  const seen = join(base, "home", control, "../../..");
+  await moved();
+  expect(git(seen, "rev-parse", "refs/remotes/user/feature")).toBe(before);
+  agent("branch", "-qD", "feature");
+  expect(await moved()).toHaveLength(1);
+  // As if the sync had not been recorded, with the record of the move and without it.
+  git(seen, "update-ref", "refs/remotes/user/feature", before);
+  expect(await moved()).toHaveLength(1);
+  expect(await events("b1111")).toHaveLength(1);
+  git(seen, "update-ref", "refs/remotes/user/feature", before);
+  await store.updateProject("coffee", { movedBranches: [] });
+  expect(await moved()).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
-import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { ControlRepository, Synced } from "../../ports/control-repository.ts";
 import type { Git, Obeyed } from "../../ports/git.ts";
 import { isCheckout } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
@@ -112,11 +112,9 @@ export function guardWorkspaces(ports: GuardPorts, workspacesOf: WorkspacesOf): 
     const syncFrom: ControlRepository["syncFrom"] = async (order) => {
       if (order.from !== project.path) return opened.control.syncFrom(order);
       const forget = own.seen(order.only);
-      const synced = await opened.control.syncFrom(order);
-      await noticeMoves({ ...ports, ...opened, isOurs: own.includes }, project.name, {
-        ...synced,
-        only: order.only,
-      });
+      const notice = (found: Synced) =>
+        noticeMoves({ ...ports, ...opened, isOurs: own.includes }, project.name, { ...found, only: order.only });
+      const synced = await opened.control.syncFrom({ ...order, noticed: notice });
       forget();
       return synced;
     };

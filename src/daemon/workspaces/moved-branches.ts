@@ -143,6 +143,8 @@ async function judge(
   const { branch, after = "" } = move;
   const earlier = known.find((each) => each.branch === branch);
   const others = known.filter((each) => each !== earlier);
+  // The daemon was killed after it had recorded the move.
+  if (earlier !== undefined && earlier.before === move.before && earlier.after === after) return known;
   if (all.length === 0 || (await isExpected(ports, project, all, move))) return known;
   const { isUser, isOurs, isRenamed, at, ...made } = await git.whoMoved(project.path, branch, after, folder);
   const now = clock.now();

@@ -106,7 +106,7 @@ export function syncFrom(control: ControlGit, order: SyncOrder): Promise<Synced>
   return inSyncTurn(`${control.folder} ${order.name}`, () => syncAlone(control, order));
 }
 
-async function syncAlone(control: ControlGit, { from, name, only, signal }: SyncOrder): Promise<Synced> {
+async function syncAlone(control: ControlGit, { from, name, only, noticed, signal }: SyncOrder): Promise<Synced> {
   const incoming = `refs/signalbox/incoming/sync/${checkPart(name)}/`;
   const startedAt = new Date();
   const since = await lastSync(control, name);
@@ -129,6 +129,9 @@ async function syncAlone(control: ControlGit, { from, name, only, signal }: Sync
   const lost = await leftBehind(control, { theirs, ours });
   for (const old of lost) await keep(control, name, old);
   const moves = await movesOf(control, { theirs, ours }, lost);
+  const branches = Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip]));
+  const synced: Synced = { branches, moves, ...(since === undefined ? {} : { since }) };
+  await noticed?.(synced);
   const gone = [...ours].filter(([branch]) => !theirs.has(branch));
   const moved = [...theirs].filter(([branch, tip]) => ours.get(branch) !== tip);
   const deletions = gone.flatMap(([branch, old]) => [`delete ${filed}${branch}`, old]);
@@ -142,8 +145,7 @@ async function syncAlone(control: ControlGit, { from, name, only, signal }: Sync
   for (const parts of isInPlace ? [deletions, updates] : [[...deletions, ...updates]]) await change(control, parts);
   noteReached(control, theirs.values());
   if (only === undefined) await noteSync(control, name, startedAt);
-  const branches = Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip]));
-  return { branches, moves, ...(since === undefined ? {} : { since }) };
+  return synced;
 }
 
 /** The modification time of this file is when all branches were last read. It survives a restart of the daemon. */
