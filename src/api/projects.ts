@@ -44,6 +44,20 @@ const permissionsWire = record({
 });
 export type PermissionsView = TypeOf<typeof permissionsWire>;
 
+const movedWire = record({
+  branch: text,
+  before: text,
+  /** Empty if the branch was deleted. */
+  after: text,
+  way: oneOf("forward", "back", "apart", "deleted"),
+  /** The tasks that had worktrees then; if `isKnown`, only those in which the new commit was made. */
+  tasks: list(text),
+  isKnown: boolean,
+  /** Nothing is merged into the branch, and the tasks' person is called. Otherwise the user may as well have moved it. */
+  blocks: boolean,
+  at: text,
+});
+
 /** The routes about projects. */
 export const projectRoutes = {
   announceConfig: route({
@@ -129,6 +143,24 @@ export const projectRoutes = {
     access: "person",
     query: record({}, { workflow: shortText(4_000), harness: name, reviewHarness: name }),
     answer: permissionsWire,
+  }),
+  movedBranches: route({
+    name: "movedBranches",
+    method: "GET",
+    path: "/v1/projects/:project/branches",
+    summary: "List the user's branches that agents in worktrees may have moved or deleted",
+    access: "person",
+    answer: record({ branches: list(movedWire) }),
+  }),
+  settleBranch: route({
+    name: "settleBranch",
+    method: "POST",
+    path: "/v1/projects/:project/branches",
+    summary: "Restore such a branch, or accept it as it is",
+    access: "person",
+    isNoted: true,
+    body: record({ branch: shortText(1_000), decision: oneOf("restore", "accept") }),
+    answer: movedWire,
   }),
   projectChanges: route({
     name: "projectChanges",

@@ -121,8 +121,8 @@ export const routes = {
     answer: record({
       damage: list(text),
       stuck: list(record({ task: text, action: text, reason: text })),
-      /** Default branches that were deleted, or moved without a merge of Signalbox, and broken branches. */
-      branches: list(record({ project: text, reason: text, fix: text })),
+      /** Broken branches, and those that were moved or deleted without a merge; `isNote`: perhaps by the user. */
+      branches: list(record({ project: text, reason: text, fix: text }, { isNote: boolean })),
       /** Folders of workspaces that were set aside, because their contents could not be saved. */
       unsaved: list(record({ project: text, path: text, reason: text, fix: text })),
     }),

@@ -29,6 +29,12 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "workspace.mended": ({ workspace, branch }) =>
     `the broken HEAD of ${workspace} was set to ${branch}; what was there is saved (signalbox salvage list)`,
   "workspace.restored": ({ workspace }) => `the workspace ${workspace} was restored`,
+  "branch.moved": ({ branch, before, after, isKnown }) => {
+    const how = after === "" ? "was deleted" : `was moved to ${text(after).slice(0, 10)}`;
+    const who =
+      isKnown === true ? "in this task's worktree, or to a commit made there" : "while this task's agent worked";
+    return `your branch ${text(branch)} ${how} ${who}; it was at ${text(before).slice(0, 10)}`;
+  },
   "document.unclaimed": ({ role, sections }) =>
     `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in, so it does not count`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),

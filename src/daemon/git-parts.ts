@@ -84,7 +84,7 @@ interface GitParts {
 
 export function createGitParts(given: GitPartsPorts): GitParts {
   const { store, clock, log, inTurn, places, config, workflowOf, submit, forgeOf, onError } = given;
-  const workspacesOf = guardWorkspaces(store, inTurn, given.workspacesOf);
+  const workspacesOf = guardWorkspaces(given, given.workspacesOf);
   const stopping = new AbortController();
   const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
     config().values[name] ?? configFields[name].default;

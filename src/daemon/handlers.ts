@@ -27,7 +27,14 @@ import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
-import { projectChanges, projectPermissions, trustConfig, trustProject } from "./requests/permissions.ts";
+import {
+  movedBranches,
+  projectChanges,
+  projectPermissions,
+  settleBranch,
+  trustConfig,
+  trustProject,
+} from "./requests/permissions.ts";
 import {
   answerTask,
   approveTask,
@@ -153,6 +160,8 @@ const handlers = {
   updateProject,
   removeProject,
   projectPermissions,
+  movedBranches,
+  settleBranch,
   projectChanges,
   trustProject,
   listTasks,

@@ -1,7 +1,7 @@
 import type { Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
 import type { LeftBehind } from "../ports/git.ts";
-import type { Project, Store } from "../ports/store.ts";
+import type { MovedBranch, Project, Store } from "../ports/store.ts";
 import { shellWord } from "../shell-quote.ts";
 import { allTasks, targetOf } from "./project.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
@@ -13,7 +13,7 @@ interface MovedTarget extends LeftBehind {
   readonly tasks: readonly Task[];
 }
 
-type Workspaces = Pick<ProjectWorkspaces, "git" | "folder">;
+type Workspaces = Pick<ProjectWorkspaces, "git" | "folder" | "movedBranch">;
 
 /**
  * Undefined where merges, or the user in the checkout, have put the branch where it is. Without a store the tasks are not
@@ -82,7 +82,18 @@ export async function targetTrouble(
   asking?: Pick<Task, "id">,
 ): Promise<TargetTrouble | undefined> {
   const moved = await movedTarget(own, project, target, store);
-  return moved === undefined ? missingTrouble(own, project, target, store) : movedTrouble(moved, asking);
+  if (moved !== undefined) return movedTrouble(moved, asking);
+  return (await movedAside(own, project, target)) ?? missingTrouble(own, project, target, store);
+}
+
+/** The trouble of a target that no checkout of the user's has, and that an agent in a worktree may have moved. */
+export async function movedAside(
+  { movedBranch }: Pick<ProjectWorkspaces, "movedBranch">,
+  project: Project,
+  target: string,
+): Promise<TargetTrouble | undefined> {
+  const moved = await movedBranch?.(target);
+  return moved && movedBranchTrouble(project, moved);
 }
 
 /** The trouble of a repository that has no branch of that name. */
@@ -131,7 +142,8 @@ export async function isOnlyByMove(
   task: Pick<Task, "base">,
   commit: string,
 ): Promise<boolean> {
-  const moved = await movedTarget(own, project, targetOf(project, task));
+  const target = targetOf(project, task);
+  const moved = (await movedTarget(own, project, target)) ?? (await own.movedBranch?.(target));
   if (moved === undefined) return false;
   // A commit that the control repository does not have was never merged.
   return !(await own.control.isAncestor(commit, moved.before).catch(isFault));
@@ -140,4 +152,55 @@ export async function isOnlyByMove(
 function isFault(error: unknown): false {
   if (error instanceof Fault) return false;
   throw error;
+}
+
+/** What a person reads about a moved branch. The person may have moved it, so this accuses nobody. */
+export function movedBranchTrouble(project: Pick<Project, "name" | "path">, moved: MovedBranch): TargetTrouble {
+  const { branch, before, after, way, isKnown, tasks } = moved;
+  const [from, to] = [before.slice(0, 10), after.slice(0, 10)];
+  const how = {
+    forward: `was moved from ${from} to ${to} without a merge of Signalbox`,
+    back: `was moved back from ${from} to ${to}`,
+    apart: `was moved from ${from} to ${to}, which does not contain the commits that it had`,
+    deleted: `was deleted. It was at ${from}`,
+  };
+  const who = isKnown
+    ? ` That was done in the worktree of ${tasks.join(" and ")}, or the new commit was made there.`
+    : " That was while agents worked in worktrees of the repository. Git does not record who did it; it may have been you.";
+  const command = `signalbox project branches ${project.name}`;
+  const see = way === "deleted" ? "" : `See it: git -C ${shellWord(project.path)} log ${shellWord(branch)}\n`;
+  return {
+    reason: `Your branch "${branch}" ${how[way]}.${who}`,
+    fix: `${see}Restore it: ${command} --restore ${shellWord(branch)}\nOr leave it as it is: ${command} --accept ${shellWord(branch)}`,
+  };
+}
+
+/** The moved branch that a task's person is called for: each with one task, or with all in whose worktrees it was done. */
+export async function movedBranchOf(
+  store: Pick<Store, "getTask">,
+  { movedBranches = [] }: Project,
+  task: Pick<Task, "id">,
+): Promise<MovedBranch | undefined> {
+  for (const moved of movedBranches) {
+    if (!moved.blocks || !moved.tasks.includes(task.id)) continue;
+    if (moved.isKnown || (await firstOpen(store, moved.tasks)) === task.id) return moved;
+  }
+  return undefined;
+}
+
+/** What `explain` adds about moved branches for which nobody is called. */
+export function notedBranches(project: Project | undefined, task: Pick<Task, "id">): readonly string[] {
+  const noted = project?.movedBranches?.filter(({ blocks, tasks }) => !blocks && tasks.includes(task.id)) ?? [];
+  return noted.map((moved) => {
+    const { reason, fix } = movedBranchTrouble(project as Project, moved);
+    return `${reason} Its commits are kept.\n${fix}`;
+  });
+}
+
+async function firstOpen(store: Pick<Store, "getTask">, tasks: readonly string[]): Promise<string | undefined> {
+  for (const id of tasks) {
+    const stored = await store.getTask(id);
+    if (stored?.isOpen === true && stored.task.workspace !== "") return id;
+  }
+  return undefined;
 }

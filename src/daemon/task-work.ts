@@ -3,7 +3,7 @@ import { Fault, tell } from "../fault.ts";
 import { type ControlRepository, taskRef } from "../ports/control-repository.ts";
 import type { Project, Store } from "../ports/store.ts";
 import { shellWord } from "../shell-quote.ts";
-import { movedTarget, movedTrouble, targetTrouble } from "./moved-target.ts";
+import { movedAside, movedTarget, movedTrouble, targetTrouble } from "./moved-target.ts";
 import { remoteName, remoteOf, targetOf } from "./project.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 import { unreadableWorkspace } from "./workspaces/unsaved-workspaces.ts";
@@ -152,6 +152,8 @@ export async function findTips(own: ProjectWorkspaces, project: Project, target:
     const { reason, fix } = movedTrouble(moved);
     throw new Fault("merge.moved-target", reason, { hint: fix });
   }
+  const aside = await movedAside(own, project, target);
+  if (aside !== undefined) throw new Fault("merge.moved-target", aside.reason, { hint: aside.fix });
   const user = (await control.syncFrom({ from: project.path, name: "user", only: [target] })).branches[target];
   if (user === undefined) {
     throw new Fault("merge.no-target", `${project.path} has no branch "${target}" with a commit in it.`, {

@@ -94,7 +94,7 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
 }
 
 export function projectView(stored: Project): ProjectView {
-  const { obeyed: _, fullPermissions = "ask", ...project } = stored;
+  const { obeyed: _, movedBranches: __, fullPermissions = "ask", ...project } = stored;
   return { ...project, fullPermissions, createdAt: isoTime(project.createdAt) };
 }
 

@@ -65,6 +65,15 @@ export const eventTypes = {
     when: "a person has its deleted or broken workspace made again",
     data: { workspace: "its folder" },
   },
+  "branch.moved": {
+    when: "a branch of the user's was moved or deleted while its agent worked in a worktree of the repository",
+    data: {
+      branch: "the branch",
+      before: "the commit it had, which Signalbox keeps",
+      after: "the commit it has now (empty where it was deleted)",
+      isKnown: "whether that was done in its workspace, or the new commit was made there",
+    },
+  },
   "document.unclaimed": {
     when: "a run beside another role has ended, and its file has sections that it did not hand in: they do not count",
     data: { role, run, sections: "the sections" },

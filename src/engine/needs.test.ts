@@ -117,6 +117,7 @@ test("every need has a command, also where only git helps, and a merge that woul
     { reason: "approval", text: expect.stringMatching(/\. First solve the problem with its workspace\.$/) },
   ]);
   expect(needs(task)[0]?.text).not.toContain("First solve");
+  expect(needs(task, { trouble: { ...trouble, allowsMerge: true } })[1]?.text).not.toContain("First solve");
   const merge = { state: "waits", target: "main", reason: "Yours is in the way." } as const;
   expect(needs(task, { merge })).toMatchObject([{ reason: "merge", command: `signalbox task explain ${id}` }]);
 });

@@ -69,7 +69,7 @@ export interface NeedFacts {
   /** What the task's state needs from a person; consent where that is not known. */
   readonly asked?: Asked;
   /** The problem with its workspace, and what to do; undefined where there is none. */
-  readonly trouble?: { readonly reason: string; readonly fix: string } | undefined;
+  readonly trouble?: { readonly reason: string; readonly fix: string; readonly allowsMerge?: boolean } | undefined;
   /** A slot is free and the task is the next one, but the scheduler will not start it. */
   readonly isNextLeft?: boolean;
   /** Why nothing can be saved, and what to do; undefined where it can. */
@@ -261,7 +261,7 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const text = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
   const fix = personsVerbs(workflow, state, task, asked).join("\n");
   // A merge is refused until then.
-  const isBlocked = facts.trouble !== undefined && isMergedFrom(workflow, state);
+  const isBlocked = facts.trouble !== undefined && !facts.trouble.allowsMerge && isMergedFrom(workflow, state);
   const first = isBlocked ? `${sentence(text)} First solve the problem with its workspace.` : text;
   const told = open === "" ? first : `${sentence(first)}\n${open}`;
   return need(

@@ -79,9 +79,10 @@ export interface ControlRepository {
   publish(order: PublishOrder): Promise<PublishResult>;
   /**
    * Recreates a deleted branch of the user's, even if a worktree still has it checked out. No file changes. Does
-   * nothing if the branch exists.
+   * nothing if the branch exists. With `from` it moves an existing branch back from that commit (empty: from nowhere): refused
+   * with `git.ref-moved` if the branch is elsewhere, and with `git.checked-out-elsewhere` if a checkout has files of it.
    */
-  restoreBranch(order: Omit<PublishOrder, "expected" | "workspaces">): Promise<void>;
+  restoreBranch(order: RestoreOrder): Promise<void>;
   /** What `publish` would wait for, as far as that is known beforehand. Changes nothing. */
   inTheWay(order: PublishOrder): Promise<Waits | undefined>;
   /**
@@ -144,11 +145,28 @@ export interface SyncOrder extends Stoppable {
   readonly name: string;
   /** The branches that are needed; others may stay at their last known commits. All branches if missing. */
   readonly only?: readonly string[];
+  /** Called before the sync is recorded: after a crash in between, the next sync finds the same moves again. */
+  noticed?(synced: Synced): Promise<void>;
 }
 
 export interface Synced {
   /** By name. */
   readonly branches: Readonly<Record<string, string>>;
+  /** The branches that were moved or deleted since the last sync. The commits that they had stay reachable here. */
+  readonly moves: readonly BranchMove[];
+  /** When all branches were last read before this; missing if they never were. */
+  readonly since?: number;
+}
+
+export interface BranchMove {
+  readonly branch: string;
+  readonly before: string;
+  /** Undefined if the branch was deleted. */
+  readonly after: string | undefined;
+  /** forward: the new commit contains the old one. back: the other way round. apart: neither contains the other. */
+  readonly way: "forward" | "back" | "apart" | "deleted";
+  /** Whether no branch contains the old commit any more. */
+  readonly isLost: boolean;
 }
 
 export interface SalvageOrder extends Stoppable {
@@ -310,6 +328,10 @@ export interface PublishOrder extends Stoppable {
   readonly expected: string | undefined;
   /** Worktrees in this folder are Signalbox's own, and are left alone. */
   readonly workspaces?: string;
+}
+
+export interface RestoreOrder extends Omit<PublishOrder, "expected" | "workspaces"> {
+  readonly from?: string;
 }
 
 export type PublishResult =

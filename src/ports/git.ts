@@ -37,6 +37,13 @@ export interface Git {
    * are outdated; undefined if there is none. Reads reflogs; git is run only if they show that the branch was moved.
    */
   leftBehind(repository: string, branch: string, workspaces: string): Promise<LeftBehind | undefined>;
+  /**
+   * Who moved a branch to this commit, as far as reflogs show. Only reads files. A move that leaves no trace in the
+   * reflog of a checkout, such as `git branch --force`, has no known author.
+   */
+  whoMoved(repository: string, branch: string, commit: string, workspaces: string): Promise<WhoMoved>;
+  /** Whether a remote-tracking branch contains a commit. */
+  isInRemote(repository: string, commit: string): Promise<boolean>;
   /** Whether this repository has a branch, and which one is checked out. Only reads files; undefined if it cannot. */
   lookAtBranch(repository: string, branch: string): Promise<LookedAtBranch | undefined>;
   /** The branches of this repository that git cannot read; everything else passes over them. */
@@ -62,6 +69,24 @@ export interface LookedAtBranch {
   readonly isThere: boolean;
   /** Undefined if no branch is checked out. */
   readonly checkedOut: string | undefined;
+}
+
+export interface WhoMoved {
+  /** The branch was moved in a checkout that is not a workspace. */
+  readonly isUser: boolean;
+  /** The daemon has restored it. */
+  readonly isOurs: boolean;
+  /** It is gone, because it was renamed. */
+  readonly isRenamed: boolean;
+  /** When it was moved, in milliseconds since 1970, as exact as seconds; missing if no reflog has the move. */
+  readonly at?: number;
+  /** The workspaces in which it was moved while it was checked out there. */
+  readonly movers: readonly string[];
+  /** The workspaces that had it checked out at any time. */
+  readonly visitors: readonly string[];
+  /** The other branches, and the folders of workspaces, in which the commit was made. */
+  readonly branches: readonly string[];
+  readonly workspaces: readonly string[];
 }
 
 export interface LeftBehind {

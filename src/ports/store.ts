@@ -131,8 +131,26 @@ export interface Project {
   readonly fullPermissions?: "allow" | "ask";
   /** The git settings and hooks of the repository that a person last approved; missing until the first check. */
   readonly obeyed?: Obeyed;
+  /** Branches of the user's that were moved or deleted while agents had worktrees; missing: none. */
+  readonly movedBranches?: readonly MovedBranch[];
   /** Milliseconds since 1970, as all times of the store. */
   readonly createdAt: number;
+}
+
+/** A branch of the user's that an agent in a worktree may have moved or deleted, until a person has decided about it. */
+export interface MovedBranch {
+  readonly branch: string;
+  /** The control repository keeps this commit. */
+  readonly before: string;
+  /** Empty if the branch was deleted. */
+  readonly after: string;
+  readonly way: "forward" | "back" | "apart" | "deleted";
+  /** The ids of the tasks that had worktrees then; if `isKnown`, only those in which the new commit was made. */
+  readonly tasks: readonly string[];
+  readonly isKnown: boolean;
+  /** Whether a person is called, and nothing is merged into the branch. Otherwise the move may as well be the user's. */
+  readonly blocks: boolean;
+  readonly at: number;
 }
 
 /** The task's sections, without frontmatter, and their authors. */

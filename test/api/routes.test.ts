@@ -217,6 +217,9 @@ describe("projects", () => {
   test("have their git settings trusted, if these are the ones that were shown", async () => {
     const repository = newRepository(stage.home, "hooked");
     await post("/v1/projects", { name: "hooked", path: repository });
+    expect((await get("/v1/projects/hooked/branches")).json).toEqual({ branches: [] });
+    const settle = post("/v1/projects/hooked/branches", { branch: "main", decision: "restore" });
+    expect(refusal(await settle)).toEqual([400, "project.invalid"]);
     const changes = async () => (await get("/v1/projects/hooked/changes")).json;
     expect((await changes()).changes).toEqual([]);
     writeFileSync(join(repository, ".git", "hooks", "pre-commit"), "#!/bin/sh\n");

@@ -110,3 +110,18 @@ test.each(["worktree", "clone"])(
     expect((await signalbox(["init"], now)).stdout).toBe(`coffee  ${now}\n`);
   },
 );
+
+test("project branches lists nothing for a new project, and refuses a branch that is not listed", async () => {
+  const { signalbox } = await startBrew(["coffee"]);
+  const branches = (...args: readonly string[]) => signalbox(["project", "branches", "coffee", ...args]);
+  const nothing = "No moved or deleted branch of coffee is to be decided about.\n";
+  expect(await branches()).toMatchObject({ code: 0, stdout: "", stderr: nothing });
+  expect(JSON.parse((await branches("--json")).stdout)).toEqual({ branches: [] });
+  const refused = await branches("--restore", "main");
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toBe(
+    'error: "main" is not among the moved branches of coffee.\nList them: signalbox project branches coffee\n',
+  );
+  expect((await branches("--restore", "a", "--accept", "a")).code).toBe(2);
+  expect((await signalbox(["project", "branches", "milk"])).code).toBe(3);
+});

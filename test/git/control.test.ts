@@ -173,7 +173,9 @@ test("the user's branches are fetched under a name, also rewritten ones, and no 
   const main = user.at("main");
   expect(await control.syncFrom({ from: user.folder, name: "user" })).toEqual({
     branches: { main, old: main, ünïcode: main },
+    moves: [],
   });
+  const firstSync = Date.now();
   user.git("checkout", "--quiet", "-b", "topic");
   const dropped = user.commit({ "a.txt": "dropped\n" });
   await control.syncFrom({ from: user.folder, name: "user" });
@@ -182,8 +184,14 @@ test("the user's branches are fetched under a name, also rewritten ones, and no 
   // A folder of branches replaces a branch.
   user.git("branch", "old/part");
   const topic = user.commit({ "a.txt": "instead\n" });
-  const { branches } = await control.syncFrom({ from: `file://${user.folder}`, name: "user" });
+  const { branches, moves, since = 0 } = await control.syncFrom({ from: `file://${user.folder}`, name: "user" });
   expect(branches).toEqual({ main, "old/part": main, topic, ünïcode: main });
+  expect(moves).toEqual([
+    { branch: "old", before: main, after: undefined, way: "deleted", isLost: false },
+    { branch: "topic", before: dropped, after: topic, way: "apart", isLost: true },
+  ]);
+  expect(since - firstSync).toBeGreaterThan(-5);
+  expect(since).toBeLessThanOrEqual(Date.now());
   expect(await control.commitAt("refs/remotes/user/topic")).toBe(topic);
   expect(await control.commitAt("refs/remotes/user/old")).toBeUndefined();
   expect(controlGit(stage, control)("for-each-ref", "--format=%(refname)", `--contains=${dropped}`)).toBe(

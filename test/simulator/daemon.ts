@@ -102,6 +102,11 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     fingerprint: async () => obeyed.fingerprint,
     obeyed: async () => obeyed,
     leftBehind: async () => undefined,
+    whoMoved: async () => ({
+      ...{ isUser: false, isOurs: false, isRenamed: false },
+      ...{ movers: [], visitors: [], branches: [], workspaces: [] },
+    }),
+    isInRemote: async () => false,
     lookAtBranch: async () => undefined,
     brokenBranches: async () => [],
     isAtItsStart: async () => false,

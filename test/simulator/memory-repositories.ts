@@ -174,7 +174,8 @@ export function createMemoryControl(
         refs.set(`refs/signalbox/kept/${commit}`, commit);
         changed("sync");
       }
-      return { branches: Object.fromEntries(seen) };
+      // No agent of the simulator moves a branch of the user's.
+      return { branches: Object.fromEntries(seen), moves: [] };
     },
     unpushedModules: async () => [],
     async salvage({ folder: path, task, at }) {

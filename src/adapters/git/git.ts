@@ -15,7 +15,7 @@ import { unpushedModules } from "./salvage/inside.ts";
 import { dropSalvaged, listSalvaged, restoreFiles, salvage } from "./salvage/salvage.ts";
 import { ignoreFileOf } from "./settings.ts";
 import { createBrokenBranches } from "./user/broken-branches.ts";
-import { createLeftBehind, isAtItsStart, lookAtBranch } from "./user/moved-branch.ts";
+import { createIsInRemote, createLeftBehind, isAtItsStart, lookAtBranch, whoMoved } from "./user/moved-branch.ts";
 import { createObeyed } from "./user/obeyed.ts";
 import { inTheWay, publish, restoreBranch } from "./user/publish.ts";
 import { cloneRepository, deleteRemoteBranch, identityOf, pushBranch, remoteUrl } from "./user/repository.ts";
@@ -52,6 +52,8 @@ export function createGit({ env, signal, program = "git", limits = defaultLimits
     lookAtBranch,
     brokenBranches: createBrokenBranches(run),
     isAtItsStart,
+    whoMoved,
+    isInRemote: createIsInRemote(run),
     clone: (order) => cloneRepository(run, order),
   };
 }

@@ -18,6 +18,7 @@ import { writeTable } from "../tables.ts";
 import { count, given, writeJson } from "../text.ts";
 import { command, type FlagsOf } from "./command.ts";
 import { flag, json, numberFlag, textFlag } from "./parameters.ts";
+import { branches } from "./project-branches.ts";
 
 /** The settings of a project that can be recorded. */
 export const projectFlags = {
@@ -372,7 +373,7 @@ function shownAddress(address: string): string {
 }
 
 export const projectCommands = buildRouteMap({
-  routes: { add, list, update, trust, remove },
+  routes: { add, list, update, trust, branches, remove },
   aliases: { ls: "list", new: "add", rm: "remove" },
   docs: { brief: "Register repositories, and change their settings" },
 });

@@ -99,6 +99,13 @@ async function lookAtRuns(call: Call): Promise<readonly Finding[]> {
   return ok(runs.length === 0 ? "no agent is working" : `${count(runs.length, "agent")} at work, none needs a person`);
 }
 
+interface BranchProblem {
+  readonly project: string;
+  readonly reason: string;
+  readonly fix: string;
+  readonly isNote?: boolean;
+}
+
 /** What `doctor` needs to know about the stored data. */
 export interface Stored {
   /** Why the file could not be read, which does not mean damage; missing if it was read. */
@@ -111,7 +118,7 @@ export interface Stored {
   readonly troubled: readonly { readonly task: string; readonly why: string }[];
   readonly projects: readonly { readonly name: string; readonly path: string; readonly workspaces: string }[];
   /** Problems of default branches. Only a running daemon knows them. */
-  readonly branches?: readonly { readonly project: string; readonly reason: string; readonly fix: string }[];
+  readonly branches?: readonly BranchProblem[];
   /** Workspaces that were set aside, because they could not be saved. Only a running daemon knows them. */
   readonly unsaved?: readonly { readonly project: string; readonly reason: string; readonly fix: string }[];
 }
@@ -305,12 +312,20 @@ function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
   });
   const wrong = [
     ...gone,
-    ...branches.flatMap(({ project, reason, fix }) => error(`${project}: ${reason}`, fix)),
+    ...branches
+      .filter(({ isNote }) => isNote !== true)
+      .flatMap(({ project, reason, fix }) => error(`${project}: ${reason}`, fix)),
     ...unsaved.flatMap(({ project, reason, fix }) => warning(`${project}: ${reason}`, fix)),
   ];
   if (projects.length === 0) return ok("none yet; in a repository: signalbox init");
   const well = ok(projects.map(({ name }) => name).join(", "));
-  return [...(wrong.length > 0 ? wrong : well), ...projects.flatMap(offerClones)];
+  const notes = branches.filter(({ isNote }) => isNote === true).map(noteBranch);
+  return [...(wrong.length > 0 ? wrong : well), ...notes, ...projects.flatMap(offerClones)];
+}
+
+/** A note, not a problem: the person may have moved the branch. */
+function noteBranch({ project, reason, fix }: BranchProblem): Finding {
+  return { level: "ok", found: `${project}: ${reason}`, fix };
 }
 
 /** A note, not a problem: a person may have chosen worktrees. */

@@ -15,9 +15,10 @@ import { claimOf } from "../authorise.ts";
 import { findText, loadFound } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
-import { targetTrouble } from "../moved-target.ts";
+import { movedBranchTrouble, targetTrouble } from "../moved-target.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
+import { userBranches } from "../workspaces/own-branches.ts";
 import { unsavedWorkspaces } from "../workspaces/unsaved-workspaces.ts";
 import { agentsOf } from "./tasks.ts";
 
@@ -211,8 +212,8 @@ export function check(core: Core): Handler<Routes["check"]> {
 }
 
 /** What is wrong with the branches of projects. A missing repository is reported by another check. */
-async function branchTroubles({ git, store, places }: Core) {
-  const found: { project: string; reason: string; fix: string }[] = [];
+async function branchTroubles({ git, store, places, repositories }: Core) {
+  const found: { project: string; reason: string; fix: string; isNote?: boolean }[] = [];
   if (git === undefined) return found;
   for (const project of await store.listProjects()) {
     const own = { git, folder: join(places.workspaces, project.name) };
@@ -225,6 +226,17 @@ async function branchTroubles({ git, store, places }: Core) {
         reason: `The branch "${oneLine(name, 100)}" is broken: ${reason}. Signalbox passes over it.`,
         fix: `Remove or restore it: ${fix}`,
       });
+    // The user may have put a branch back meanwhile.
+    if (project.movedBranches?.length && repositories !== undefined)
+      await repositories
+        .workspacesOf(project)
+        .then(({ control }) => userBranches(control, project))
+        .catch((error) => error);
+    const { movedBranches = [] } = (await store.getProject(project.name)) ?? {};
+    // The default branch is in both if a checkout of the user's has it.
+    const others = movedBranches.filter(({ branch }) => trouble === undefined || branch !== project.defaultBranch);
+    for (const moved of others)
+      found.push({ project: project.name, ...movedBranchTrouble(project, moved), isNote: !moved.blocks });
   }
   return found;
 }

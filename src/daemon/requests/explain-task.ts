@@ -25,6 +25,7 @@ import {
   partlyMerged,
   warnOfModules,
 } from "../merging/conflicts.ts";
+import { notedBranches } from "../moved-target.ts";
 import { eventsOf, remoteOf } from "../project.ts";
 import { warnOfProtected } from "../protection.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
@@ -76,6 +77,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await expectedConflicts(core, task.id)),
         ...(await warnOfModules(core, task)),
         ...countedRefusals(core, task),
+        ...notedBranches(await core.store.getProject(task.project), task),
       ],
     };
   };

@@ -2,7 +2,7 @@ import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { readRepositoryConfig, trust } from "../../home/trust.ts";
 import type { Obeyed } from "../../ports/git.ts";
-import type { Project } from "../../ports/store.ts";
+import type { MovedBranch, Project } from "../../ports/store.ts";
 import { areAllowed, fullPermissionRuns } from "../agents/harnesses.ts";
 import { chooseWorkflow, continueHeld } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
@@ -11,6 +11,8 @@ import { configFor } from "../make-task.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
 import { obeyedChanges, trustProjectCommand } from "../workspaces/guard-workspaces.ts";
+import { settleMovedBranch } from "../workspaces/moved-branches.ts";
+import { userBranches } from "../workspaces/own-branches.ts";
 import { trustCommand } from "../workspaces/project-settings.ts";
 import { agentsOf } from "./tasks.ts";
 
@@ -72,6 +74,34 @@ export function trustProject(core: Core): Handler<Routes["trustProject"]> {
     await continueHeld(core, name, trustProjectCommand(name));
     return viewOf(project, now);
   };
+}
+
+/** The user's branches that agents in worktrees may have moved, as of now. */
+export function movedBranches(core: Core): Handler<Routes["movedBranches"]> {
+  return async ({ params }) => {
+    const project = await mustHave(core, params.project ?? "");
+    // Reading the branches records what was moved since the last time.
+    if (core.repositories !== undefined)
+      await userBranches((await core.repositories.workspacesOf(project)).control, project);
+    const { movedBranches = [] } = await mustHave(core, project.name);
+    return { branches: movedBranches.map(movedView) };
+  };
+}
+
+export function settleBranch(core: Core): Handler<Routes["settleBranch"]> {
+  return async ({ params, body: { branch, decision } }) => {
+    const project = await mustHave(core, params.project ?? "");
+    if (core.repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
+    const { control } = await core.repositories.workspacesOf(project);
+    const moved = await settleMovedBranch({ ...core, control }, project, branch, decision);
+    core.log.info("A person has decided about a moved branch", { project: project.name, decision, ...moved });
+    core.needs.noticedAll();
+    return movedView(moved);
+  };
+}
+
+function movedView({ tasks, at, ...moved }: MovedBranch) {
+  return { ...moved, tasks: [...tasks], at: isoTime(at) };
 }
 
 function viewOf({ obeyed: before }: Project, now: Obeyed) {

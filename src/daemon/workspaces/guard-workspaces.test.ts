@@ -23,7 +23,10 @@ async function start() {
   const waiting: (() => void)[] = [];
   const collect = () => new Promise((resolve) => waiting.push(() => resolve({ commit: "aaa" })));
   const opened = { control: { collect }, kind: { kind: "clone" }, kindOf: () => ({}) };
-  const { control } = await guardWorkspaces(store, inTurn, async () => opened as never)(project);
+  const { control } = await guardWorkspaces(
+    { store, inTurn, clock: { now: () => 0 }, log: {} as never },
+    async () => opened as never,
+  )(project);
   return {
     ...{ store, waiting },
     collect: (task: string) => control.collect({ folder: workspace.path, branch: "b", task }),

@@ -2,13 +2,15 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
-import type { ControlRepository } from "../../ports/control-repository.ts";
+import type { ControlRepository, Synced } from "../../ports/control-repository.ts";
 import type { Git, Obeyed } from "../../ports/git.ts";
 import { isCheckout } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import type { Clock, Log } from "../../ports/system.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { remoteName } from "../project.ts";
+import { createOwnMoves, noticeMoves } from "./moved-branches.ts";
 import { collectOther, isOwnBranch, noteOwnBranch } from "./own-branches.ts";
 import { collectingFrom } from "./pool.ts";
 import { type KindName, movedRepository, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
@@ -74,14 +76,23 @@ function changed({ name, path }: Project, before: Obeyed, now: Obeyed): Fault {
 
 const maxShown = 5;
 
+interface GuardPorts {
+  readonly store: Store;
+  readonly inTurn: Turns;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+}
+
 /**
  * Wraps a project's workspaces. Refuses git in the user's repository or its worktrees while its settings are untrusted. Uses
  * each workspace's recorded kind, whatever the project's present kind is. Collects from a folder only the work of the task
- * that it is bound to.
+ * that it is bound to. Records the user's branches that agents in worktrees move.
  */
-export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: WorkspacesOf): WorkspacesOf {
+export function guardWorkspaces(ports: GuardPorts, workspacesOf: WorkspacesOf): WorkspacesOf {
+  const { store, inTurn } = ports;
   // The store's cache returns the same project object until it is changed.
   const guarded = new WeakMap<Project, ProjectWorkspaces>();
+  const ownMoves = new Map<string, ReturnType<typeof createOwnMoves>>();
   return async (project) => {
     const before = guarded.get(project);
     if (before !== undefined) return before;
@@ -95,11 +106,28 @@ export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: Works
       const known = await recordAt(folder);
       return known === undefined || known.kind === "folder" ? project.workspaces : known.kind;
     };
+    const own = ownMoves.get(project.name) ?? createOwnMoves();
+    ownMoves.set(project.name, own);
+    const users = { from: project.path, name: "user" } as const;
+    const syncFrom: ControlRepository["syncFrom"] = async (order) => {
+      if (order.from !== project.path) return opened.control.syncFrom(order);
+      const forget = own.seen(order.only);
+      const notice = (found: Synced) =>
+        noticeMoves({ ...ports, ...opened, isOurs: own.includes }, project.name, { ...found, only: order.only });
+      const synced = await opened.control.syncFrom({ ...order, noticed: notice });
+      forget();
+      return synced;
+    };
+    const publish: ControlRepository["publish"] = (order) =>
+      own.during(order.branch, order.commit, () => opened.control.publish(order));
+    const restoreBranch: ControlRepository["restoreBranch"] = (order) =>
+      own.during(order.branch, order.commit, () => opened.control.restoreBranch(order));
     // Collecting takes time, in which the folder could be released and bound to another task. Hence the mutex.
     const collect: ControlRepository["collect"] = (order) =>
       inTurn(collectingFrom(order.folder), async () => {
         const known = await recordAt(order.folder);
         if (known !== undefined && (known.task !== order.task || isCheckout(known))) throw releasedFault(order.folder);
+        if (known?.kind === "worktree") await syncFrom(users).catch(noSync);
         const task = known && (await store.getTask(order.task))?.task;
         if (known === undefined || task === undefined || known.kind === "folder" || task.branch === order.branch)
           return opened.control.collect(order);
@@ -122,12 +150,30 @@ export function guardWorkspaces(store: Store, inTurn: Turns, workspacesOf: Works
     };
     const made = {
       ...opened,
-      control: guardControl({ ...opened.control, collect }, project, check, kindAt),
-      kind: guardKind(opened, check, kindAt, { tasksBranch, renamed }),
+      control: guardControl({ ...opened.control, collect, syncFrom, publish, restoreBranch }, project, check, kindAt),
+      kind: guardKind(opened, check, kindAt, {
+        ...{ tasksBranch, renamed },
+        deleting: (branch, remove) => own.during(branch, undefined, remove),
+      }),
+      async movedBranch(branch: string) {
+        const bound = (await store.workspaces.list({ project: project.name })).some(
+          ({ kind, task }) => kind === "worktree" && task !== "",
+        );
+        if (bound) await syncFrom({ ...users, only: [branch] }).catch(noSync);
+        return (await store.getProject(project.name))?.movedBranches?.find(
+          (each) => each.branch === branch && each.blocks,
+        );
+      },
     };
     guarded.set(project, made);
     return made;
   };
+}
+
+/** The request that needs the branches reports why they cannot be read. */
+function noSync(error: unknown): undefined {
+  if (error instanceof Fault) return undefined;
+  throw error;
 }
 
 /** The code of the fault for a folder that is no longer the task's. */
@@ -148,6 +194,8 @@ type TasksBranch = { readonly id: string; readonly branch: string } | undefined;
 interface BranchGuard {
   tasksBranch(folder: string): Promise<TasksBranch>;
   renamed(before: TasksBranch, to: string): Promise<void>;
+  /** Deletes a branch of the user's repository. */
+  deleting<T>(branch: string, remove: () => Promise<T>): Promise<T>;
 }
 
 function guardControl(control: ControlRepository, project: Project, check: Check, kindAt: KindAt): ControlRepository {
@@ -193,7 +241,7 @@ function guardKind(
   { kind, kindOf }: ProjectWorkspaces,
   check: Check,
   kindAt: KindAt,
-  { tasksBranch, renamed }: BranchGuard,
+  { tasksBranch, renamed, deleting }: BranchGuard,
 ): WorkspaceKind {
   const at = async (folder: string) => {
     const name = await kindAt(folder);
@@ -226,7 +274,8 @@ function guardKind(
     async deleteBranch(branch, commit) {
       await check();
       // The branch is in the user's repository, whatever kind the workspaces are.
-      return (await kindOf("worktree")).deleteBranch(branch, commit);
+      const kind = await kindOf("worktree");
+      return deleting(branch, () => kind.deleteBranch(branch, commit));
     },
     remove: async (folder, salvage) => (await at(folder)).remove(folder, salvage),
     copyFiles: async (order) => (await at(order.folder)).copyFiles(order),

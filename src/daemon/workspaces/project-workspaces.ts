@@ -5,7 +5,7 @@ import type { Places } from "../../home/places.ts";
 import { createMemo } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Git, Person } from "../../ports/git.ts";
-import type { Project } from "../../ports/store.ts";
+import type { MovedBranch, Project } from "../../ports/store.ts";
 import { blockedWorkspace, type WorkspaceKind } from "../../ports/workspaces.ts";
 
 /** The author of the daemon's commits: git's user in the project's repository, or Signalbox if none is configured. */
@@ -29,6 +29,8 @@ export interface ProjectWorkspaces {
   /** The folder that contains the workspaces. */
   readonly folder: string;
   kindOf(name: KindName): Promise<WorkspaceKind>;
+  /** A branch of the user's that an agent in a worktree has moved, checked now; missing where nothing is recorded. */
+  movedBranch?(branch: string): Promise<MovedBranch | undefined>;
 }
 
 export type KindName = WorkspaceKind["kind"];

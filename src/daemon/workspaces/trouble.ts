@@ -7,7 +7,7 @@ import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { blockedWorkspace } from "../../ports/workspaces.ts";
-import { missingTrouble, movedTarget, movedTrouble } from "../moved-target.ts";
+import { missingTrouble, movedBranchOf, movedBranchTrouble, movedTarget, movedTrouble } from "../moved-target.ts";
 import type { Perform, Performers } from "../perform.ts";
 import { targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
@@ -20,6 +20,8 @@ export interface Trouble {
   /** A sentence. */
   readonly reason: string;
   readonly fix: string;
+  /** The task can be merged all the same. */
+  readonly allowsMerge?: boolean;
 }
 
 /**
@@ -46,6 +48,7 @@ export async function workspaceTrouble(
       return (
         (await taskFileTrouble(store, workspaces.kind, task)) ??
         (await targetsTrouble(store, workspaces, project, task, isMergedNext)) ??
+        (await branchesTrouble(store, project, task)) ??
         (await otherBranch(workspaces, { id, workspace, branch }, isMergedNext))
       );
     const isGone = !existsSync(workspace);
@@ -109,6 +112,16 @@ async function targetsTrouble(
   const isConcerned = moved?.tasks.some(({ id }) => id === task.id) || (await isMergedNext());
   if (!isConcerned) return undefined;
   return moved === undefined ? missingTrouble(own, project, target, store) : movedTrouble(moved, task);
+}
+
+async function branchesTrouble(
+  store: Store,
+  project: Project,
+  task: Pick<Task, "id" | "base">,
+): Promise<Trouble | undefined> {
+  const moved = await movedBranchOf(store, project, task);
+  if (moved === undefined) return undefined;
+  return { ...movedBranchTrouble(project, moved), allowsMerge: moved.branch !== targetOf(project, task) };
 }
 
 async function otherBranch(

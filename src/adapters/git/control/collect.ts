@@ -1,7 +1,9 @@
-import { isAbsolute } from "node:path";
+import { stat, utimes, writeFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import { createTurns } from "../../../keyed.ts";
 import {
+  type BranchMove,
   type Collected,
   type CollectOrder,
   lacksCommit,
@@ -104,8 +106,10 @@ export function syncFrom(control: ControlGit, order: SyncOrder): Promise<Synced>
   return inSyncTurn(`${control.folder} ${order.name}`, () => syncAlone(control, order));
 }
 
-async function syncAlone(control: ControlGit, { from, name, only, signal }: SyncOrder): Promise<Synced> {
+async function syncAlone(control: ControlGit, { from, name, only, noticed, signal }: SyncOrder): Promise<Synced> {
   const incoming = `refs/signalbox/incoming/sync/${checkPart(name)}/`;
+  const startedAt = new Date();
+  const since = await lastSync(control, name);
   const filed = `refs/remotes/${name}/`;
   const options = isAbsolute(from) ? {} : ({ ...remoteOptions(from), configuration: "user" } as const);
   const all = isAbsolute(from) ? await readBoth(control, checkFolder(from), filed) : undefined;
@@ -122,7 +126,12 @@ async function syncAlone(control: ControlGit, { from, name, only, signal }: Sync
     });
   const { theirs, ours } = isAllHere ? read : await tips(control, incoming, filed);
   if (theirs.size === 0 && (all === undefined || all.theirs.size === 0)) throw empty(from);
-  for (const old of await leftBehind(control, { theirs, ours })) await keep(control, name, old);
+  const lost = await leftBehind(control, { theirs, ours });
+  for (const old of lost) await keep(control, name, old);
+  const moves = await movesOf(control, { theirs, ours }, lost);
+  const branches = Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip]));
+  const synced: Synced = { branches, moves, ...(since === undefined ? {} : { since }) };
+  await noticed?.(synced);
   const gone = [...ours].filter(([branch]) => !theirs.has(branch));
   const moved = [...theirs].filter(([branch, tip]) => ours.get(branch) !== tip);
   const deletions = gone.flatMap(([branch, old]) => [`delete ${filed}${branch}`, old]);
@@ -135,7 +144,45 @@ async function syncAlone(control: ControlGit, { from, name, only, signal }: Sync
   const isInPlace = gone.some(([old]) => moved.some(([branch]) => isInside(old, branch)));
   for (const parts of isInPlace ? [deletions, updates] : [[...deletions, ...updates]]) await change(control, parts);
   noteReached(control, theirs.values());
-  return { branches: Object.fromEntries([...theirs].map(([branch, tip]) => [toText(branch), tip])) };
+  if (only === undefined) await noteSync(control, name, startedAt);
+  return synced;
+}
+
+/** The modification time of this file is when all branches were last read. It survives a restart of the daemon. */
+function syncNote(control: ControlGit, name: string): string {
+  return join(control.folder, `signalbox-synced-${name}`);
+}
+
+async function lastSync(control: ControlGit, name: string): Promise<number | undefined> {
+  return (await stat(syncNote(control, name)).catch(() => undefined))?.mtimeMs;
+}
+
+/** Only tells when a branch may have been deleted, so a disk that is full is no reason to fail. */
+async function noteSync(control: ControlGit, name: string, at: Date): Promise<void> {
+  const note = syncNote(control, name);
+  await utimes(note, at, at)
+    .catch(() => writeFile(note, "").then(() => utimes(note, at, at)))
+    .catch(() => {});
+}
+
+async function movesOf(
+  control: ControlGit,
+  { theirs, ours }: Branches,
+  lost: readonly string[],
+): Promise<readonly BranchMove[]> {
+  const moves: BranchMove[] = [];
+  for (const [branch, before] of ours) {
+    const after = theirs.get(branch);
+    if (after === before) continue;
+    const way = after === undefined ? "deleted" : await wayOf(control, before, after);
+    moves.push({ branch: toText(branch), before, after, way, isLost: lost.includes(before) });
+  }
+  return moves;
+}
+
+async function wayOf(control: ControlGit, before: string, after: string): Promise<BranchMove["way"]> {
+  if (await isAncestor(control, before, after)) return "forward";
+  return (await isAncestor(control, after, before)) ? "back" : "apart";
 }
 
 /** Branches by name, with one character for each byte. */

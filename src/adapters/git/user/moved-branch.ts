@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import type { Git, LeftBehind, LookedAtBranch } from "../../../ports/git.ts";
+import type { Git, LeftBehind, LookedAtBranch, WhoMoved } from "../../../ports/git.ts";
 import { namesIn } from "../file-entries.ts";
 import { findFolders, lookForRef, readEntry, readHead, readRef } from "../git-folder.ts";
 import { branchRef, isObjectId, splitNul } from "../names.ts";
@@ -55,6 +55,89 @@ export async function isAtItsStart(folder: string, branch: string): Promise<bool
   // What was committed without a branch, which was then made there, is known to HEAD alone.
   const isCommitted = entriesOf(join(gitFolder, "logs", "HEAD")).some((each) => isCommit(each, tip));
   return !isCommitted && entries.every(({ to }) => to === tip);
+}
+
+/**
+ * Git writes an entry into the reflog of a checkout whose branch it moves, in the same second as into that of the branch.
+ * A move of this form that no workspace has was made in a checkout of the user's, which may be removed by now.
+ */
+export async function whoMoved(
+  repository: string,
+  branch: string,
+  commit: string,
+  workspaces: string,
+): Promise<WhoMoved> {
+  const found = await findFolders(await realpath(repository).catch(() => repository));
+  const nothing = { isUser: false, isOurs: false, isRenamed: false, movers: [], visitors: [] };
+  if (found === undefined) return { ...nothing, branches: [], workspaces: [] };
+  const { commonFolder } = found;
+  const isWorkspace = ({ folder }: Checkout) => folder.startsWith(resolve(workspaces) + sep);
+  const all = (await checkouts(commonFolder)).map((each) => ({
+    ...each,
+    entries: entriesOf(join(each.gitFolder, "logs", "HEAD")),
+  }));
+  const last = entriesOf(join(commonFolder, "logs", branchRef(branch))).at(-1);
+  const moved = last?.to === commit ? last : undefined;
+  const inLogs = (isIt: (entry: LogEntry) => boolean) => all.filter(({ entries }) => entries.some(isIt));
+  const movers = inLogs((entry) => moved !== undefined && isSameMove(entry, moved, branch));
+  const agents = movers.filter(isWorkspace);
+  const isInCheckout = moved !== undefined && (inCheckout.test(moved.message) || moved.message === rewritten);
+  const goes = inLogs(({ message }) => message.startsWith("checkout: moving ") && message.endsWith(` to ${branch}`));
+  return {
+    isUser: agents.length === 0 && (movers.length > 0 || isInCheckout),
+    isOurs: moved?.message === restoredMessage,
+    isRenamed: commit === "" && (await isRenamed(commonFolder, branch)),
+    ...(moved === undefined ? {} : { at: moved.at * 1000 }),
+    movers: agents.map(({ folder }) => folder),
+    visitors: goes.filter(isWorkspace).map(({ folder }) => folder),
+    ...(await committedIn(commonFolder, all.filter(isWorkspace), branch, commit)),
+  };
+}
+
+/** The message in the reflog of a branch that the daemon has restored. */
+export const restoredMessage = "branch restored";
+
+/** What git writes about a branch that was checked out when it was moved. */
+const inCheckout = /^(commit|reset|merge|pull|rebase|cherry-pick|revert|am|checkout)\b/;
+
+/** What `git rebase --update-refs` writes about the other branches that it moves. */
+const rewritten = "rewritten during rebase";
+
+/** Seconds between the two entries of one move. */
+const maxApart = 1;
+
+/** Whether an entry of HEAD is of the same move as an entry of a branch. A rebase, and `switch -C`, write other messages. */
+function isSameMove(head: LogEntry, moved: LogEntry, branch: string): boolean {
+  const { message } = head;
+  if (head.to !== moved.to) return false;
+  if (moved.message === rewritten) return message.startsWith("rebase");
+  if (Math.abs(head.at - moved.at) > maxApart) return false;
+  return (
+    message === moved.message ||
+    /\(finish\)|^rebase finished/.test(message) ||
+    (message.startsWith("checkout: moving ") && message.endsWith(` to ${branch}`))
+  );
+}
+
+/** Whether a branch that is gone has another name now. */
+async function isRenamed(commonFolder: string, branch: string): Promise<boolean> {
+  const heads = join(commonFolder, "logs", "refs", "heads");
+  const start = `Branch: renamed ${branchRef(branch)} to `;
+  const files = await readdir(heads, { recursive: true }).catch(() => []);
+  return files.some((name) => entriesOf(join(heads, name)).some(({ message }) => message.startsWith(start)));
+}
+
+/** A checkout that has the files of a branch, so that the branch cannot be moved without them; undefined if there is none. */
+export async function checkoutOf(repository: string, branch: string, commit: string): Promise<string | undefined> {
+  const found = await findFolders(await realpath(repository).catch(() => repository));
+  if (found === undefined) return undefined;
+  for (const { folder, gitFolder } of await checkouts(found.commonFolder)) {
+    const head = await readHead({ gitFolder, commonFolder: found.commonFolder });
+    // A checkout that was left behind has the files of the commit that the branch had before.
+    if (head?.branch === branch && existsSync(folder) && lastIn(join(gitFolder, "logs", "HEAD")) !== commit)
+      return folder;
+  }
+  return undefined;
 }
 
 interface Checkout {
@@ -131,6 +214,19 @@ async function wayOf(run: RunGit, place: GitPlace, before: string, after: string
   return (await contains(after, before)) ? "back" : "apart";
 }
 
+/** Whether a remote-tracking branch of the repository contains a commit; false if that cannot be found out. */
+export function createIsInRemote(run: RunGit): Git["isInRemote"] {
+  return async (repository, commit) => {
+    const found = await findFolders(await realpath(repository).catch(() => repository));
+    if (found === undefined) return false;
+    const place = { folder: found.commonFolder, gitDir: found.commonFolder, configuration: "ours" } as const;
+    const args = ["for-each-ref", "--count=1", `--contains=${commit}`, "--end-of-options", "refs/remotes"];
+    // 128, 129: the repository does not have the commit.
+    const { code, stdout } = await run(place, args, { accepts: [0, 128, 129], isLong: true });
+    return code === 0 && stdout.length > 0;
+  };
+}
+
 /** The branches and workspaces in which a commit was made, by their reflogs. A branch that only begins there is none. */
 async function committedIn(
   commonFolder: string,
@@ -156,6 +252,8 @@ function isCommit({ to, message }: LogEntry, commit: string): boolean {
 
 interface LogEntry {
   readonly to: string;
+  /** Seconds since 1970. */
+  readonly at: number;
   readonly message: string;
 }
 
@@ -173,5 +271,6 @@ function lastIn(log: string): string | undefined {
 /** OLD NEW NAME <EMAIL> TIME ZONE, a tab, and what was done. */
 function readEntryLine(line: string): readonly LogEntry[] {
   const [, to = ""] = line.split(" ", 2);
-  return isObjectId(to) ? [{ to, message: line.slice(line.indexOf("\t") + 1) }] : [];
+  const [, at = "0"] = /> (\d+) [+-]\d{4}(?:\t|$)/.exec(line) ?? [];
+  return isObjectId(to) ? [{ to, at: Number(at), message: line.slice(line.indexOf("\t") + 1) }] : [];
 }

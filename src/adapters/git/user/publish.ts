@@ -1,7 +1,8 @@
 import { dirname, join, resolve, sep } from "node:path";
 import { syncFolderIfThere } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
-import type { ControlRepository, PublishOrder, PublishResult, Waits } from "../../../ports/control-repository.ts";
+import type { PublishOrder, PublishResult, RestoreOrder, Waits } from "../../../ports/control-repository.ts";
+import { shellWord } from "../../../shell-quote.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkFolder, fetchFlags, fromControl } from "../control/fetch-into.ts";
 import { isAncestor } from "../control/history.ts";
@@ -10,6 +11,7 @@ import { syncRef } from "../lasting.ts";
 import { branchRef, checkCommit, noCommit } from "../names.ts";
 import type { GitPlace } from "../runner.ts";
 import { busyWith, changesInTheWay, forwardWorktree, updateNote } from "./forward-worktree.ts";
+import { checkoutOf, restoredMessage } from "./moved-branch.ts";
 import {
   branchAt,
   commonFolderOf,
@@ -179,17 +181,30 @@ async function contains(
   return asked.code === 0;
 }
 
-type Order = Parameters<ControlRepository["restoreBranch"]>[0];
-
 /** A worktree that has the branch checked out keeps its files and its index: its HEAD is what it was before. */
-export async function restoreBranch(control: ControlGit, { repository, branch, commit, signal }: Order): Promise<void> {
+export async function restoreBranch(control: ControlGit, order: RestoreOrder): Promise<void> {
+  const { repository, branch, commit, from, signal } = order;
   const place: GitPlace = { folder: checkFolder(repository), configuration: "user" };
   const ref = branchRef(branch);
-  if ((await branchAt(control.run, place, ref)) !== undefined) return;
+  const at = await branchAt(control.run, place, ref);
+  if (at === commit || (at !== undefined && from === undefined)) return;
   await giveObjects(control, place, checkCommit(commit), signal);
-  const args = ["update-ref", "--no-deref", "-m", "branch restored", ref, commit, noCommit(commit)];
+  if (at !== undefined) await refuseMove(order, at);
+  const args = ["update-ref", "--no-deref", "-m", restoredMessage, ref, commit, at ?? noCommit(commit)];
   await control.run(place, args, { writes: true, signal });
   await syncFolderIfThere(dirname(join(await commonFolderOf(control.run, place), ref)));
+}
+
+async function refuseMove({ repository, branch, commit, from }: RestoreOrder, at: string): Promise<void> {
+  if (at !== from)
+    throw new Fault("git.ref-moved", `"${branch}" has moved again, to ${at.slice(0, 10)}, so it is not moved back.`, {
+      hint: `See what it has now: git -C ${shellWord(repository)} log ${commit}..${shellWord(branch)}\nGet the earlier commits as a branch of another name: git -C ${shellWord(repository)} branch NAME ${commit}`,
+    });
+  const folder = await checkoutOf(repository, branch, commit);
+  if (folder === undefined) return;
+  throw new Fault("git.checked-out-elsewhere", `"${branch}" is checked out in ${folder}, with its present files.`, {
+    hint: `Move it there, with its files: git -C ${shellWord(folder)} reset --keep ${commit}`,
+  });
 }
 
 // These functions read git's files where they can: starting git takes longer, and blocks other work.
