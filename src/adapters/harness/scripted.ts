@@ -96,7 +96,7 @@ export function scripted({ program, version, state, script }: ScriptedPorts): Ha
       return { argv: [...program, ...argv], env, input, message: "", session };
     },
     async folders(order) {
-      await mkdir(state, { recursive: true });
+      await mkdir(state, { recursive: true, mode: 0o700 });
       const played = order.env.SCRIPTED_AGENT_SCRIPT ?? script;
       return { write: [state], read: played === "" ? [] : [played] };
     },
