@@ -30,7 +30,7 @@ export async function openScenes(workflow: string, options: Partial<Parameters<t
   const file = join(folder ?? join(root, "workflows"), `${workflow}.yml`);
   const text = readFileSync(file, "utf8");
   const stage = await openStage({
-    ...{ script: "roles: {}", agents: "most: 80", poolSize: 60, remote: true },
+    ...{ script: "roles: {}", agents: "most: 80, sandbox: off", poolSize: 60, remote: true },
     ...(folder === undefined ? {} : { workflows: { [workflow]: text } }),
     ...options,
   });
