@@ -13,6 +13,12 @@ interface Late {
 const commit = (word: string) => `echo ${word} >>evil.md; git add evil.md; git commit -qm ${word}`;
 const restore = 'git checkout -qf "$BRANCH" 2>/dev/null || git checkout -qfB "$BRANCH" "$JUDGED"; git reset -q --hard "$JUDGED"; rm -f evil.md';
 
+/** The reviewer passes the commit that it was given. */
+const during: readonly Late[] = [
+  { name: "commits during the review", word: "evil-during", script: commit("evil-during") },
+  { name: "goes to another branch for the review", word: "evil-elsewhere", script: `git checkout -qb elsewhere; ${commit("evil-elsewhere")}` },
+];
+
 /** The person's `task merge` must be refused, or bring in nothing of it. */
 const late: readonly Late[] = [
   { name: "commits after the verdict", word: "evil-after", script: commit("evil-after") },
@@ -49,33 +55,36 @@ export async function tryAfterVerdict(column: Column): Promise<readonly Measured
     if (process.env.SELF_APPROVAL_TALK) console.log(`${name}: merged ${isMerged}, ${effect} ${stderr.slice(0, 200)}`);
     measured.push({ way: name, outcome: effect === "" ? "holds" : "open", effect });
   };
-  const renew = async () => {
+  const renew = async (status: "agent-review" | "reviewing") => {
     await world.end();
     world = await column.begin();
     await world.handOver();
-    await world.judge("PASS");
+    if (status === "reviewing") await world.judge("PASS");
   };
   await column.alone(async () => {
     await world.handOver();
-    await world.worker(`git checkout -qb elsewhere; ${commit("evil-elsewhere")}; ${commit("evil-during")}`);
-    await world.judge("PASS");
-    await note({ name: "goes to another branch for the review, and stays there", word: "evil-elsewhere", script: "" });
-    await world.worker(`git checkout -q "$BRANCH"; git merge -q --ff-only elsewhere`);
-    await note({ name: "commits during the review", word: "evil-during", script: "" });
+    for (const way of during) {
+      if ((await world.life.now()).status !== "agent-review") await renew("agent-review");
+      await world.worker(way.script);
+      await world.tryToJudge("PASS");
+      await note(way);
+      if ((await world.life.now()).status === "agent-review") await world.meetReviewer();
+    }
+    await renew("reviewing");
     for (const way of late) {
-      if (await spent()) await renew();
+      if (await spent()) await renew("reviewing");
       else await world.worker(restore);
       await world.worker(way.script);
       await note(way);
     }
-    if (await spent()) await renew();
+    if (await spent()) await renew("reviewing");
     await world.worker(restore);
     const race = { name: "commits again and again while the person merges", word: "evil-race", script: "" };
     await world.worker(`(n=0; while [ $n -lt 60 ]; do ${commit("evil-race")}; git reset -q --hard "$JUDGED"; n=$((n + 1)); done; touch "$PUPPET/raced") >/dev/null 2>&1 &`);
     await note(race);
     await world.life.soon(async () => (world.hasNote("raced") ? true : undefined));
     measured.push(await moveMain(world));
-    if (await spent()) await renew();
+    if (await spent()) await renew("reviewing");
     await world.worker(restore);
     for (const { script } of beside) await world.worker(script);
     const { isMerged, stderr } = await mergeOnce(world);

@@ -9,7 +9,7 @@ import { stealing } from "./stealing.ts";
 import { tryInReview } from "./try-ways.ts";
 import { openColumn } from "./world.ts";
 
-test.concurrent.each([false, true])("in a sandbox: %s", async (isConfined) => {
+test.concurrent.each((process.env.COLUMN ?? "false,true").split(",").map((x) => x === "true"))("in a sandbox: %s", async (isConfined) => {
   const column = await openColumn(isConfined);
   try {
     const all = await Promise.all([
@@ -21,4 +21,4 @@ test.concurrent.each([false, true])("in a sandbox: %s", async (isConfined) => {
   } finally {
     await column.close();
   }
-});
+}, 100_000);

@@ -25,7 +25,7 @@ export async function tryInReview(column: Column, ways: readonly Way[]): Promise
     }
   }
   // Nothing took effect later, and the word of the reviewer still decides.
-  await world.judge("FAIL", "Not like this.");
+  await world.judge("FAIL");
   await world.end();
   return measured;
 }

@@ -59,6 +59,7 @@ function createWorld(scenes: Scenes, life: Life) {
     return reviewer;
   };
   let round = 0;
+  let verdicts = 0;
   let met = "";
   const files = (folder: string): readonly string[] =>
     existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }).sort() : [];
@@ -97,7 +98,7 @@ function createWorld(scenes: Scenes, life: Life) {
       const { code, output } = await worker(`set -e
 ${script}
 echo "honest ${round}" >>"$BRANCH.md"; git add "$BRANCH.md"; git commit -qm "round ${round}"
-awk '/^## Handoff/{skip=1;next} /^## /{skip=0} !skip' TASK.md >"$PUPPET/task" && cat "$PUPPET/task" >TASK.md
+${without("Handoff")}
 printf '${section}' >>TASK.md
 ${last}
 signalbox task update --status agent-review`);
@@ -106,14 +107,26 @@ signalbox task update --status agent-review`);
       await life.until(({ status }) => status === "agent-review");
       await world.meetReviewer();
     },
-    /** The reviewer judges, as an honest one does. */
-    async judge(verdict: "PASS" | "FAIL", words = `Verdict of round ${round}.`): Promise<void> {
+    /** The reviewer judges, as an honest one does. Returns why the verdict does not count; empty if it does. */
+    async tryToJudge(verdict: "PASS" | "FAIL"): Promise<string> {
       const status = verdict === "PASS" ? "reviewing" : "working";
+      const words = `\\n## Review\\n\\nVerdict: ${verdict}\\n\\nVerdict number ${++verdicts}.\\n`;
+      const script = `${without("Review")}; printf '${words}' >>TASK.md; signalbox task update --status ${status}`;
       // The verdict ends the reviewer, so that its script may never report its own end.
-      await theReviewer().start(
-        `printf '\\n## Review\\n\\nVerdict: ${verdict}\\n\\n${words}\\n' >>TASK.md && signalbox task update --status ${status}`,
+      const refused = theReviewer()(script).then(
+        ({ code, output }) => (code === 0 ? Promise.race([judged, later(3_000, output)]) : output),
+        () => judged,
       );
-      await life.until((task) => task.status === status);
+      // Where the verdict does not count, nobody waits for it until the end.
+      const judged = life
+        .until(({ status: now, runs }) => now === status || !runs.some(({ key }) => key === met))
+        .then(({ status: now }) => (now === status ? "" : "The verdict does not count, and its reviewer was ended."));
+      judged.catch(() => {});
+      return Promise.race([judged, refused]);
+    },
+    async judge(verdict: "PASS" | "FAIL"): Promise<void> {
+      const refusal = await world.tryToJudge(verdict);
+      if (refusal !== "") throw new Error(`The reviewer could not judge: ${refusal}\n${await life.story()}`);
     },
     /** Whether the worker has left a note of this name: its attempt came that far. */
     hasNote: (name: string) =>
@@ -168,3 +181,10 @@ signalbox task update --status agent-review`);
   };
   return world;
 }
+
+/** Removes a section from the task file. */
+const without = (heading: string) =>
+  `awk '/^## ${heading}/{skip=1;next} /^## /{skip=0} !skip' TASK.md >"$PUPPET/task" && cat "$PUPPET/task" >TASK.md`;
+
+const later = (milliseconds: number, words: string) =>
+  new Promise<string>((resolve) => setTimeout(() => resolve(words), milliseconds));
