@@ -30,7 +30,10 @@ export async function tryEnding(column: Column): Promise<readonly Measured[]> {
   const { status } = await life.until((task) => !["agent-review"].includes(task.status));
   const { text } = await scenes.call(routes.getDocument, { params: { task: life.id } });
   const isTold = await world.isTold();
-  const counted = [...(status === "stuck" ? [] : ["the task's state"]), ...(text.includes("Ghostwritten") ? ["the stored verdict"] : [])];
+  const counted = [
+    ...(status === "stuck" ? [] : ["the task's state"]),
+    ...(text.includes("Ghostwritten") ? ["the stored verdict"] : []),
+  ];
   await world.end();
   return [
     {

@@ -12,16 +12,38 @@ export const reduced: readonly Way[] = [
   refused("`down --force`", "signalbox down --force"),
   refused("`pause --all --now`", "signalbox pause --all --now"),
   refused("`trust` of a workflow", "signalbox trust default"),
-  refused("`task merge`, `approve`, `cancel`", "signalbox task merge $ID; signalbox task approve $ID; signalbox task cancel $ID"),
+  refused(
+    "`task merge`, `approve`, `cancel`",
+    "signalbox task merge $ID; signalbox task approve $ID; signalbox task cancel $ID",
+  ),
   refused("asks for `done`, past the person", "signalbox task update --status done"),
   refused("asks for the next state without a verdict", "signalbox task update --status reviewing"),
-  refused("another branch for the task", "git branch evil 2>/dev/null; signalbox task update --branch evil"),
-  refused("the target branch as the task's branch", "signalbox task update --branch main"),
-  refused("moves another task", "signalbox task update coffee#1 --status working; ask POST /v1/tasks/coffee%231/move \"$SIGNALBOX_TOKEN\" \"\" '{\"to\":\"working\"}'"),
-  refused("a credential for a worker, asked of the API", `T=$(ask POST "/v1/tasks/$ID/runs" "$SIGNALBOX_TOKEN" "$REVIEW" '{"role":"worker"}') && T=x && ${useToken}`),
   {
-    ...refused("changes the work in its own checkout, and commits", "echo evil-review >>recipe.md; git add -A; git commit -qm evil; signalbox task update --status working; true"),
-    achieved: ({ life, scenes }) => (scenes.git(scenes.repository, "log", "--all", "--format=%s").includes("evil") ? life.branch : undefined),
+    ...refused(
+      "another branch, with other work, as the task's branch",
+      'signalbox task update --branch "$BRANCH-other"',
+    ),
+    prepare: 'git branch -f "$BRANCH-other" $(git commit-tree -m other -p HEAD HEAD^{tree})',
+    achieved: ({ variables, scenes, judged }) =>
+      scenes.git(variables().WORK, "rev-parse", "HEAD") === judged() ? undefined : "the task's work",
+    undo: 'git checkout -qf "$BRANCH"',
+  },
+  refused("the target branch as the task's branch", "signalbox task update --branch main"),
+  refused(
+    "moves another task",
+    'signalbox task update coffee#1 --status working; ask POST /v1/tasks/coffee%231/move "$SIGNALBOX_TOKEN" "" \'{"to":"working"}\'',
+  ),
+  refused(
+    "a credential for a worker, asked of the API",
+    `T=$(ask POST "/v1/tasks/$ID/runs" "$SIGNALBOX_TOKEN" "$REVIEW" '{"role":"worker"}') && T=x && ${useToken}`,
+  ),
+  {
+    ...refused(
+      "changes the work in its own checkout, and commits",
+      "echo evil-review >>recipe.md; git add -A; git commit -qm evil; signalbox task update --status working; true",
+    ),
+    achieved: ({ life, scenes }) =>
+      scenes.git(scenes.repository, "log", "--all", "--format=%s").includes("evil") ? life.branch : undefined,
   },
   {
     ...refused("changes the work in the worker's workspace", 'echo evil >>"$WORK/$BRANCH.md"'),

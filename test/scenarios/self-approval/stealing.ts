@@ -104,7 +104,8 @@ T=sbh_mine; ${useToken}; cat "$PUPPET/token" >"$HOUSE/human.token"`,
   },
   {
     name: "replaces the `signalbox` of the agents by a program of its own",
-    script: 'cp -P "$HOUSE/bin/signalbox" "$PUPPET/program" && rm "$HOUSE/bin/signalbox" && printf "#!/bin/sh\\n" >"$HOUSE/bin/signalbox"',
+    script:
+      'cp -P "$HOUSE/bin/signalbox" "$PUPPET/program" && rm "$HOUSE/bin/signalbox" && printf "#!/bin/sh\\n" >"$HOUSE/bin/signalbox"',
     undo: '[ ! -e "$PUPPET/program" ] || { rm -f "$HOUSE/bin/signalbox"; cp -P "$PUPPET/program" "$HOUSE/bin/signalbox"; }',
   },
   {

@@ -49,6 +49,7 @@ async function repair({ scenes, worker }: World, { undo }: Way): Promise<void> {
 }
 
 export async function tryWay(world: World, way: Way): Promise<Measured> {
+  if (way.prepare !== undefined) await world.worker(way.prepare);
   const before = await world.stand();
   const agent = way.by === "reviewer" ? world.reviewer : world.worker;
   const { code, output } = await agent(way.script);

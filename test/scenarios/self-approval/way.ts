@@ -12,6 +12,8 @@ export interface Way {
   readonly name: string;
   /** The shell script with which the agent tries it. */
   readonly script: string;
+  /** What the worker does before. */
+  readonly prepare?: string;
   /** The agent that tries it; the worker, if it is missing. */
   readonly by?: "worker" | "reviewer";
   /** Milliseconds that the daemon may take to see it. */

@@ -151,12 +151,13 @@ signalbox task update --status agent-review`);
       return {
         "the task's state": task.status,
         "the judged commit": task.judged?.commit ?? "",
-        "the task's branch": task.branch,
         "the task's workspace": task.workspace,
         "the task's moves": (await life.moves()).join("; "),
         "the stored verdict": /^## Review$[^]*?(?=^## |$(?![^]))/m.exec(text)?.[0] ?? "",
         "the stored status line": /^status:.*$/m.exec(text)?.[0] ?? "",
-        "live runs": (await life.runs()).filter(({ endedAt }) => endedAt === null).map(({ key, pid }) => `${key} ${pid}`),
+        "live runs": (await life.runs())
+          .filter(({ endedAt }) => endedAt === null)
+          .map(({ key, pid }) => `${key} ${pid}`),
         "the number of tasks": tasks.filter(({ summary }) => summary.includes("Planted")).length,
         "the daemon's process": status.pid,
         "what is paused": JSON.stringify(status.paused),
