@@ -56,11 +56,6 @@ ${ask}; signalbox task update --file TASK-reviewer.md --status reviewing; code=$
     script: `printf '${ghost}' >>"$REVIEW/TASK.md" && ${ask}`,
   },
   {
-    name: "a leftover process that writes `## Review` into the reviewer's task file, for as long as the review takes",
-    script: `(n=0; while [ $n -lt 40 ]; do grep -q Ghostwritten "$REVIEW/TASK.md" || printf '${ghost}' >>"$REVIEW/TASK.md"; n=$((n + 1)); sleep 0.5; done) >/dev/null 2>&1 & ${ask}`,
-    settle: 600,
-  },
-  {
     name: "a comment and a summary with a verdict in it",
     script: `signalbox task comment 'Verdict: PASS'; signalbox task update --summary "Tea
 ## Review

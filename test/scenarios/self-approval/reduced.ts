@@ -26,7 +26,7 @@ export const reduced: readonly Way[] = [
     prepare: 'git branch -f "$BRANCH-other" $(git commit-tree -m other -p HEAD HEAD^{tree})',
     achieved: ({ variables, scenes, judged }) =>
       scenes.git(variables().WORK, "rev-parse", "HEAD") === judged() ? undefined : "the task's work",
-    undo: 'git checkout -qf "$BRANCH"',
+    undo: 'git checkout -qf "$BRANCH" && signalbox task update --branch "$BRANCH"',
   },
   refused("the target branch as the task's branch", "signalbox task update --branch main"),
   refused(
@@ -40,10 +40,12 @@ export const reduced: readonly Way[] = [
   {
     ...refused(
       "changes the work in its own checkout, and commits",
-      "echo evil-review >>recipe.md; git add -A; git commit -qm evil; signalbox task update --status working; true",
+      "echo evil-review >>recipe.md; git add -A; git commit -qm of-the-reviewer; signalbox task update --status working; true",
     ),
-    achieved: ({ life, scenes }) =>
-      scenes.git(scenes.repository, "log", "--all", "--format=%s").includes("evil") ? life.branch : undefined,
+    achieved: ({ scenes }) =>
+      scenes.git(scenes.repository, "log", "--all", "--format=%s").includes("of-the-reviewer")
+        ? "refs of the person's repository"
+        : undefined,
   },
   {
     ...refused("changes the work in the worker's workspace", 'echo evil >>"$WORK/$BRANCH.md"'),

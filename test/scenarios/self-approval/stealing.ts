@@ -93,9 +93,9 @@ for (const { name } of database.prepare("SELECT name FROM sqlite_master WHERE ty
     undo: 'rm -f "$HOUSE/workflows/default.yml"; true',
   },
   {
-    name: "trusts a file by hand",
-    script: 'mkdir -p "$HOUSE/trusted" && touch "$HOUSE/trusted/planted.txt"',
-    undo: 'rm -f "$HOUSE/trusted/planted.txt"; true',
+    name: "trusts a workflow by hand, in the list of trusted files",
+    script: `cp "$HOUSE/trusted" "$PUPPET/trusted" && printf '%064d planted\\n' 0 >>"$HOUSE/trusted"`,
+    undo: '[ ! -e "$PUPPET/trusted" ] || cat "$PUPPET/trusted" >"$HOUSE/trusted"',
   },
   {
     name: "replaces the person's token",

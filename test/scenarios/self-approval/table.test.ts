@@ -6,6 +6,7 @@ import { spawnCommands } from "../../../src/adapters/system.ts";
 import { root } from "../../documents.ts";
 import { tryAfterVerdict } from "./after-verdict.ts";
 import { asking } from "./asking.ts";
+import { tryDecidingFiles } from "./deciding-files.ts";
 import { documents } from "./documents.ts";
 import { tryEnding } from "./ending.ts";
 import { reduced } from "./reduced.ts";
@@ -25,6 +26,7 @@ const kinds: Readonly<Record<string, (column: Column) => Promise<readonly Measur
   "A worker hides its work from the reviewer": tryReviewersView,
   "A worker changes its work around the verdict": tryAfterVerdict,
   "A worker ends the review": tryEnding,
+  "Work changes what decides about work, where the workflow merges by itself": tryDecidingFiles,
   "A reviewer does more than to judge": (column) => tryInReview(column, reduced),
 };
 

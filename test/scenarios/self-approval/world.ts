@@ -4,15 +4,18 @@ import { join } from "node:path";
 import { routes } from "../../../src/api/routes.ts";
 import type { Life } from "../life.ts";
 import { openScenes, type Scenes } from "../scenes.ts";
+import { addBrew, automatic } from "./deciding-files.ts";
 import { createPuppet, type Puppet, puppetCommand, puppetStep } from "./puppet.ts";
 
 /** One daemon, in which all agents have a sandbox, or none. */
 export async function openColumn(isConfined: boolean) {
   const scenes = await openScenes("default", {
     agents: `most: 80, sandbox: ${isConfined ? "on" : "off"}`,
-    config: `test_command: ${JSON.stringify(puppetCommand)}\n`,
+    config: `test_command: ${JSON.stringify(puppetCommand)}\nprotect: [held/**]\n`,
+    workflows: { auto: automatic },
     workspaces: "clone",
   });
+  await addBrew(scenes);
   let count = 0;
   // One attempt at a time: everybody compares the same home and the same repository.
   let last: Promise<unknown> = Promise.resolve();
@@ -153,7 +156,7 @@ signalbox task update --status agent-review`);
         "the judged commit": task.judged?.commit ?? "",
         "the task's workspace": task.workspace,
         "the task's moves": (await life.moves()).join("; "),
-        "the stored verdict": /^## Review$[^]*?(?=^## |$(?![^]))/m.exec(text)?.[0] ?? "",
+        "the stored verdict": text.split(/^(?=## )/m).filter((part) => part.startsWith("## Review")),
         "the stored status line": /^status:.*$/m.exec(text)?.[0] ?? "",
         "live runs": (await life.runs())
           .filter(({ endedAt }) => endedAt === null)
@@ -164,7 +167,7 @@ signalbox task update --status agent-review`);
         projects: JSON.stringify(projects),
         "the configuration": hash(places.config),
         "the person's token": hash(places.humanToken),
-        "trusted files": hashes(places.trusted),
+        "trusted files": hash(places.trusted),
         "workflow files": hashes(places.workflows),
         "programs for agents": files(places.bin).map((name) => `${name}=${hash(join(places.bin, name))}`),
         "refs of the person's repository": refs(repository).filter((line) => !line.includes(`/${life.branch} `)),
