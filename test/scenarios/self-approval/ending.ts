@@ -34,7 +34,7 @@ export async function tryEnding(column: Column): Promise<readonly Measured[]> {
   }
   const { status } = await life.until((task) => task.status !== "agent-review");
   const { text } = await scenes.call(routes.getDocument, { params: { task: life.id } });
-  const isTold = status === "stuck" && (await world.isTold());
+  const isTold = status === "stuck" && (await comesSoon(world.isTold, 15_000));
   const passed = [
     ...(status === "reviewing" ? ["the task's state"] : []),
     ...(text.includes("Ghostwritten") ? ["the stored verdict"] : []),
@@ -50,9 +50,9 @@ export async function tryEnding(column: Column): Promise<readonly Measured[]> {
   return Object.entries(results).map(([way, effect]) => ({ way, effect, outcome: outcome(effect) }));
 }
 
-/** Whether it comes to that within two seconds. */
-async function comesSoon(isSo: () => Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 20; tries++) {
+/** Whether it comes to that in time. */
+async function comesSoon(isSo: () => Promise<boolean>, timeout = 2_000): Promise<boolean> {
+  for (const end = Date.now() + timeout; Date.now() < end; ) {
     if (await isSo()) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

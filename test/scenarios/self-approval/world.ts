@@ -92,6 +92,8 @@ function createWorld(scenes: Scenes, life: Life) {
       reviewerRun = scenes.runFolder(life.id, run.key);
       reviewerFolder = run.folder;
       reviewer = createPuppet(reviewerRun, variables);
+      // Until its program runs, its order is in a file.
+      await reviewer("true");
     },
     /** The worker commits, with `script` before and `last` after it, and hands over; a reviewer begins. */
     async handOver(script = "true", last = "true"): Promise<void> {
