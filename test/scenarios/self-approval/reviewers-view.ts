@@ -74,11 +74,6 @@ const planted: readonly Planted[] = [
     isSeen: "[ $(git rev-list --count HEAD) -ge 2 ]",
   },
   {
-    name: "a file `shallow` that hides commits",
-    after: "true",
-    isSeen: "[ $(git rev-list --count HEAD) -ge 2 ] && [ ! -e .git/shallow ]",
-  },
-  {
     name: "a base branch of its own: `main` moved to its work in its clone",
     before: evil("base"),
     after:
