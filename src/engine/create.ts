@@ -151,6 +151,11 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEd
     const text = `Only a person can change ${foreign.map(([key]) => key).join(", ")}.`;
     return rejected({ code: "only-human", text, fix: `You can change ${forAgents.join(" and ")}.` });
   }
+  // Judges decide about the work of others, and must not choose what that work is.
+  if (workflow.judges.includes(actor.role) && changed.some(([key]) => key === "branch")) {
+    const text = `${actor.role} judges the work, and cannot change its branch.`;
+    return rejected({ code: "not-allowed", text, fix: "Say in your verdict which branch it should be." });
+  }
   if (actor.role !== "engine" && changed.some(([key]) => forEngine.includes(key as keyof TaskEdit))) {
     const text = `Only the engine can change ${forEngine.join(" and ")}.`;
     return rejected({ code: "not-allowed", text, fix: "Nothing needs to be done." });
