@@ -59,7 +59,13 @@ for (const mode of ["session", "turn"] as const) {
       const folder = mkdtempSync(join(tmpdir(), "signalbox-left-"));
       onTestFinished(() => removeFolder(folder));
       const pids = join(folder, "pids");
-      const stage = await startStage({ flow: flow(mode), config: leaver(mode, pids), harness: "leaver" });
+      // In a sandbox the kernel ends them: test/agents/sandbox.test.ts.
+      const stage = await startStage({
+        flow: flow(mode),
+        config: leaver(mode, pids),
+        harness: "leaver",
+        agents: "sandbox: off",
+      });
       const task = await stage.create("a cup");
       await stage.untilRun(({ key, pid }) => key === "worker#1" && pid > 0);
       const left = await eventually(async () => {
