@@ -76,7 +76,7 @@ export default defineConfig({
         test: {
           name: "scenarios",
           expect,
-          include: ["test/scenarios/**/*.test.ts"],
+          include: ["test/scenarios/*.test.ts"],
           pool: "forks",
           testTimeout: 240_000,
           hookTimeout: 60_000,
@@ -84,7 +84,16 @@ export default defineConfig({
           maxConcurrency: 5,
         },
       },
-      { test: { name: "long", expect, include: ["test/long/**/*.test.ts"], pool: "forks", testTimeout: 3_600_000 } },
+      {
+        test: {
+          name: "long",
+          expect,
+          // Whether a way past a review holds depends on who is faster, if the machine does much else.
+          include: ["test/long/**/*.test.ts", "test/scenarios/self-approval/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 3_600_000,
+        },
+      },
     ],
   },
 });

@@ -10,7 +10,7 @@ import { readSimulated, simulated } from "../simulator/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const workflows = simulated.map(readSimulated);
-const count = Number(process.env.SIGNALBOX_SEEDS ?? 1_500);
+const count = Number(process.env.SIGNALBOX_SEEDS ?? 600);
 
 // In separate processes: the test runner's transformation would slow the simulator down.
 test(`every promise is kept in ${count} random lives with injected faults`, async () => {
@@ -26,7 +26,7 @@ test(`every promise is kept in ${count} random lives with injected faults`, asyn
   expect(Number(deaths)).toBeGreaterThan(count / 2);
 }, 900_000);
 
-const crowded = Number(process.env.SIGNALBOX_CROWDED_SEEDS ?? 300);
+const crowded = Number(process.env.SIGNALBOX_CROWDED_SEEDS ?? 150);
 
 test(`no task is starved in ${crowded} random lives with more tasks than seats and workspaces`, async () => {
   const script = join(root, "scripts", "faults.ts");

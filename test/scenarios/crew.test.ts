@@ -89,7 +89,7 @@ beforeAll(async () => {
   stage = await openStage({
     workflows: { crew: quick },
     script: writeScript(),
-    agents: "most: 30",
+    agents: "most: 30, sandbox: off",
     config: 'test_command: [sh, -c, "! test -e broken.txt"]\n',
     poolSize: 12,
   });

@@ -81,7 +81,8 @@ export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }
         () => [],
       );
       if (tasks === undefined) continue;
-      working = Math.max(working, runs.filter(({ activity }) => activity === "busy" || activity === "starting").length);
+      // An idle agent that a restarted daemon has just adopted is "starting" until its first sign is read.
+      working = Math.max(working, runs.filter(({ activity }) => activity === "busy").length);
       await attend(ask, tasks, made);
       const over = tasks.filter(({ phase }) => phase === "over").length;
       const asking = tasks.filter((task) => task.phase !== "over" && asks(task, runs)).length;
