@@ -153,7 +153,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
       return (await isOutdated(stored.task, known.needs)) ? look(stored.task.id) : known.needs;
     },
     async counts() {
-      // Right after a start every task is looked at. Whoever asks whether the daemon runs does not wait for that.
+      // Right after its start the daemon looks at every task. A caller who asks whether it runs must not wait for that.
       await new Promise<void>((resolve) => {
         const cancelWait = clock.after(maxCountWait, resolve);
         void lookAtAll()
