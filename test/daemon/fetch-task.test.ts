@@ -1,26 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { gitStage } from "./upkeep-stage.ts";
-
-const flow = `
-version: 1
-states:
-  todo: { waits_for: human, next: busy }
-  busy: { waits_for: human, next: done }
-  done: { terminal: true }
-  dropped: { terminal: true, outcome: cancelled }
-transitions:
-  - { from: todo, to: busy, hooks: [acquire_workspace] }
-  - { from: busy, to: done, by: human, when: merged == true, hooks: [release_workspace, delete_branch] }
-  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
-`;
+import { gitStage, mergedFlow } from "./upkeep-stage.ts";
 
 type Fetched = { branch: string; commit: string; repository: string; how: string };
 
 /** A stage with one task at work in a clone. */
 async function atWork(workspaces: "worktree" | "clone" = "clone") {
-  const stage = await gitStage(flow, { workspaces });
+  const stage = await gitStage(mergedFlow, { workspaces });
   const { git, repository } = stage;
   await stage.create("b1111");
   const { workspace } = await stage.move("b1111", "busy");

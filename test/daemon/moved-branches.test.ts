@@ -3,20 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Run } from "../../src/ports/records.ts";
-import { gitStage } from "./upkeep-stage.ts";
-
-const flow = `
-version: 1
-states:
-  todo: { waits_for: human, next: busy }
-  busy: { waits_for: human, next: done }
-  done: { terminal: true }
-  dropped: { terminal: true, outcome: cancelled }
-transitions:
-  - { from: todo, to: busy, hooks: [acquire_workspace] }
-  - { from: busy, to: done, by: human, when: merged == true, hooks: [release_workspace, delete_branch] }
-  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
-`;
+import { gitStage, mergedFlow } from "./upkeep-stage.ts";
 
 interface Moved {
   readonly branch: string;
@@ -30,7 +17,7 @@ interface Moved {
 
 /** A user on the branch "mine", with "main" and "feature" besides, and agents at work in these tasks. */
 async function atWork({ tasks = ["b1111"], kind = "worktree" as "worktree" | "clone" } = {}) {
-  const stage = await gitStage(flow, { workspaces: kind, poolSize: 4 });
+  const stage = await gitStage(mergedFlow, { workspaces: kind, poolSize: 4 });
   const { git, repository, store, core, ask } = stage;
   const commit = (folder: string, name: string) => {
     writeFileSync(join(folder, name), `${name}\n`);

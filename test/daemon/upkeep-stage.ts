@@ -4,6 +4,20 @@ import { type GitCoreOptions, startGitCore } from "./git-core.ts";
 
 type Options = Pick<GitCoreOptions, "poolSize" | "workspaces"> & Partial<CorePorts>;
 
+/** A person merges by hand; a task is done once its work is merged, and its branch is deleted. */
+export const mergedFlow = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, by: human, when: merged == true, hooks: [release_workspace, delete_branch] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+`;
+
 export async function gitStage(flow: string, { poolSize = 1, workspaces = "clone", ...ports }: Options = {}) {
   const stage = await startGitCore({ name: "upkeep", flow, poolSize, workspaces, ports, isStrict: true });
   const { core, store } = stage;
