@@ -3,7 +3,7 @@ import { bodyOf, type TaskDocument } from "../documents/task-document.ts";
 import { blankIdentity, type TaskIdentity, type TaskPosition } from "./task.ts";
 
 /** What the frontmatter says about a task. The store is the truth; this is for readers of the file. */
-type FrontmatterFields = Omit<TaskIdentity, "number" | "base" | "model" | "ticket" | "autostart"> & {
+type FrontmatterFields = Omit<TaskIdentity, "number" | "base" | "model" | "ticket" | "part" | "autostart"> & {
   readonly status: string;
   readonly reviewRound: number;
   readonly crashCount: number;

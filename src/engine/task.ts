@@ -25,6 +25,8 @@ export interface TaskIdentity {
   /** The ticket that it was made from; empty where there is none, missing in tasks that older versions stored. */
   readonly ticket: string;
   readonly parent: string;
+  /** Which part of its parent's plan it is; missing where it was not made by a fan-out. */
+  readonly part?: Part | undefined;
   readonly dependsOn: readonly string[];
   readonly labels: readonly string[];
   readonly priority: number;
@@ -32,6 +34,23 @@ export interface TaskIdentity {
   readonly autostart: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/** One try at one item of a plan. `stay`, `item` and `try` identify it: a parent has at most one child of each. */
+interface Part {
+  /** The parent's `entry` in which the fan-out began. */
+  readonly stay: number;
+  /** The id of the item in the plan. */
+  readonly item: string;
+  /** 1, and 2 for the child that replaces a failed one. */
+  readonly try: number;
+  /** The place among the children that run at the same time, from 1; missing until the parent lets the child start. */
+  readonly slot?: number;
+  readonly title: string;
+  readonly description: string;
+  /** The files that the plan expects it to change. */
+  readonly files: readonly string[];
+  readonly size: "S" | "M" | "L";
 }
 
 /** What can be changed about a task without moving it. */
