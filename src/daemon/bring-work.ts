@@ -10,7 +10,7 @@ import type { Core } from "./core.ts";
 import { newRecord } from "./forge/pull-request.ts";
 import { landingsOf, restoreMessage, restoreWork, takenBack } from "./merging/stack.ts";
 import { remoteName } from "./project.ts";
-import { findTips } from "./task-work.ts";
+import { findTips } from "./user-branch.ts";
 import { userBranches } from "./workspaces/own-branches.ts";
 
 /** Finds the pull request that a new task continues, and fetches its commits. */

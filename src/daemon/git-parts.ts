@@ -17,7 +17,7 @@ import { createRepositories, type Landing } from "./merging/test-merged.ts";
 import type { Performers } from "./perform.ts";
 import { createProtection } from "./protection.ts";
 import type { Submit } from "./submit.ts";
-import type { Where } from "./task-work.ts";
+import type { Where } from "./user-branch.ts";
 import { createFollowBranch } from "./workspaces/branch.ts";
 import { recoverPools } from "./workspaces/free-workspaces.ts";
 import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";

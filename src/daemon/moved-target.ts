@@ -34,7 +34,7 @@ export async function movedTarget(
   return { ...left, target, tasks: all.map(({ task }) => task).filter(isMaker) };
 }
 
-interface TargetTrouble {
+export interface TargetTrouble {
   /** Sentences. */
   readonly reason: string;
   /** One solution on each line. */

@@ -15,10 +15,9 @@ export function targetOf({ defaultBranch }: Project, { base }: Pick<Task, "base"
   return base || defaultBranch;
 }
 
-/** The branch that a task's work is compared with: its parent's, else its target. */
-export async function baseOf(store: Pick<Store, "getTask">, project: Project, task: Task): Promise<string> {
-  const parent = task.parent === "" ? undefined : (await store.getTask(task.parent))?.task;
-  return parent?.branch || targetOf(project, task);
+/** The task into whose branch a task is merged, because it is a part of its plan; empty where it is merged elsewhere. */
+export function parentOf({ parent = "", part }: Partial<Pick<Task, "parent" | "part">>): string {
+  return part === undefined ? "" : parent;
 }
 
 /** Whether a branch is one that others use too. */

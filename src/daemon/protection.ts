@@ -13,7 +13,8 @@ import { type CommitFiles, commitFiles, readingCommits } from "./commit-files.ts
 import type { Core } from "./core.ts";
 import { eventsOf, projectOf, targetOf } from "./project.ts";
 import type { Submit } from "./submit.ts";
-import { lastSeen, taskCommit, type Where } from "./task-work.ts";
+import { taskCommit } from "./task-work.ts";
+import { lastSeen, type Where } from "./user-branch.ts";
 import type { SettingsOf } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { changedRunners, findRunners, type Runners } from "./workspaces/runners.ts";

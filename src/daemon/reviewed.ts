@@ -1,10 +1,8 @@
 import type { Judged, Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
-import type { Project } from "../ports/store.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
-import { targetOf } from "./project.ts";
-import { lastSeen, type Where } from "./task-work.ts";
+import type { LandingPlace } from "./landing-place.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 
 // Whether the work that is to be merged is the work that was reviewed, and which commit the person was shown last.
@@ -23,14 +21,13 @@ export interface Unreviewed {
  */
 export async function unreviewedWork(
   own: ProjectWorkspaces,
-  project: Project,
+  place: LandingPlace,
   task: Task,
   commit: string,
-  where: Where,
 ): Promise<Unreviewed | undefined> {
   const { judged } = task;
   if (judged === undefined || judged.commit === commit) return undefined;
-  const target = await lastSeen(own.control, targetOf(project, task), where);
+  const target = await place.lastSeen();
   if (target !== undefined && (await givesSame(own, target, judged.commit, commit))) return undefined;
   const commits = await own.control.countCommits(judged.commit, commit).catch(orNone);
   return { judged, commit, commits };

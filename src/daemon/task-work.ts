@@ -1,10 +1,10 @@
 import type { Task } from "../engine/task.ts";
 import { Fault, tell } from "../fault.ts";
-import { type ControlRepository, taskRef } from "../ports/control-repository.ts";
+import { taskRef } from "../ports/control-repository.ts";
 import type { Project, Store } from "../ports/store.ts";
 import { shellWord } from "../shell-quote.ts";
-import { movedAside, movedTarget, movedTrouble, targetTrouble } from "./moved-target.ts";
-import { remoteName, remoteOf, targetOf } from "./project.ts";
+import { placeOf } from "./landing-place.ts";
+import { parentOf } from "./project.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 import { unreadableWorkspace } from "./workspaces/unsaved-workspaces.ts";
 
@@ -19,14 +19,14 @@ export type MergeableWork =
  * not part of the work, such as files that tests have left.
  */
 export async function mergeableWork(
-  store: Pick<Store, "listTasks">,
+  store: Pick<Store, "getTask" | "listTasks" | "workspaces">,
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
   leaves = false,
 ): Promise<MergeableWork> {
   const { control, kind } = own;
-  const trouble = await targetTrouble(own, project, targetOf(project, task), store, task);
+  const trouble = await (await placeOf({ store, where: "here" }, own, project, task)).trouble(task);
   if (trouble !== undefined) return { kind: "refused", reason: `${trouble.reason}\n${trouble.fix}` };
   const folder = task.workspace;
   const found = folder === "" ? undefined : await kind.inspect(folder);
@@ -93,9 +93,11 @@ async function collected(own: ProjectWorkspaces, project: Project, task: Task): 
 export async function keptWork(
   { control }: Pick<ProjectWorkspaces, "control">,
   project: Project,
-  { id, branch }: Pick<Task, "id" | "branch">,
+  { id, branch, ...rest }: Pick<Task, "id" | "branch"> & Partial<Pick<Task, "parent" | "part">>,
 ): Promise<string | undefined> {
   const collected = await control.commitAt(taskRef(id));
+  // The branch of a part belongs to its slot: another part may have it by now.
+  if (collected !== undefined && parentOf(rest) !== "") return collected;
   const { branches } = await control.syncFrom({ from: project.path, name: "user" });
   const own = branches[branch];
   if (collected === undefined || own === undefined) return collected ?? own;
@@ -116,58 +118,6 @@ export async function taskCommit(
     return (await control.collect({ folder: task.workspace, branch: found.branch, task: task.id })).commit;
   }
   return keptWork({ control }, project, task);
-}
-
-/**
- * Where work is merged: into the user's branch only, into the remote's too, or into the remote's, which the user's then
- * follows.
- */
-export type Where = "here" | "both" | "remote";
-
-/** The commits of a branch in the user's repository and on the remote. */
-export interface Tips {
-  /** In the user's repository. */
-  readonly user: string;
-  /** Undefined where nothing is pushed. */
-  readonly remote: { readonly address: string; readonly at: string | undefined } | undefined;
-  /** The commit that contains the other; `apart` where they have diverged. */
-  readonly base: string;
-  readonly apart: boolean;
-}
-
-/** The last known commit of the branch that work is merged into. */
-export async function lastSeen(control: ControlRepository, branch: string, where: Where): Promise<string | undefined> {
-  const there = where === "remote" ? await control.commitAt(`refs/remotes/${remoteName}/${branch}`) : undefined;
-  return there ?? control.commitAt(`refs/remotes/user/${branch}`);
-}
-
-/**
- * Fetches the user's branch and, where there is a remote that counts, the remote's. Refuses a branch that was moved without
- * a merge.
- */
-export async function findTips(own: ProjectWorkspaces, project: Project, target: string, where: Where): Promise<Tips> {
-  const { control, git } = own;
-  const moved = await movedTarget(own, project, target);
-  if (moved !== undefined) {
-    const { reason, fix } = movedTrouble(moved);
-    throw new Fault("merge.moved-target", reason, { hint: fix });
-  }
-  const aside = await movedAside(own, project, target);
-  if (aside !== undefined) throw new Fault("merge.moved-target", aside.reason, { hint: aside.fix });
-  const user = (await control.syncFrom({ from: project.path, name: "user", only: [target] })).branches[target];
-  if (user === undefined) {
-    throw new Fault("merge.no-target", `${project.path} has no branch "${target}" with a commit in it.`, {
-      hint: `Name the default branch: signalbox project update ${project.name} --default-branch NAME`,
-    });
-  }
-  const address = where === "here" ? undefined : await remoteOf(git, project);
-  if (address === undefined) return { user, remote: undefined, base: user, apart: false };
-  const at = (await control.syncFrom({ from: address, name: remoteName })).branches[target];
-  const remote = { address, at };
-  if (where === "remote") return { user, remote, base: at ?? user, apart: false };
-  if (at === undefined || (await control.isAncestor(at, user))) return { user, remote, base: user, apart: false };
-  if (await control.isAncestor(user, at)) return { user, remote, base: at, apart: false };
-  return { user, remote, base: user, apart: true };
 }
 
 export const otherBranchCode = "workspace.other-branch";

@@ -83,6 +83,8 @@ export interface ControlRepository {
    * with `git.ref-moved` if the branch is elsewhere, and with `git.checked-out-elsewhere` if a checkout has files of it.
    */
   restoreBranch(order: RestoreOrder): Promise<void>;
+  /** Gives the user's repository a commit with all that it needs, so that it can be named there by its id. Moves no ref. */
+  giveCommit(order: GiveOrder): Promise<void>;
   /** What `publish` would wait for, as far as that is known beforehand. Changes nothing. */
   inTheWay(order: PublishOrder): Promise<Waits | undefined>;
   /**
@@ -333,6 +335,8 @@ export interface PublishOrder extends Stoppable {
 export interface RestoreOrder extends Omit<PublishOrder, "expected" | "workspaces"> {
   readonly from?: string;
 }
+
+export type GiveOrder = Pick<PublishOrder, "repository" | "commit" | "signal">;
 
 export type PublishResult =
   /** The branch contains the commit; `at` is the branch's commit. */

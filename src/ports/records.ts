@@ -72,6 +72,8 @@ export function isCheckout({ run }: Workspace): boolean {
 export interface Merge extends Kept {
   /** The branch that the work goes into. */
   readonly target: string;
+  /** The task whose branch that is; missing for a branch of the user's. */
+  readonly parent?: string;
   readonly strategy: "merge" | "ff";
   /** The state that the task moves to when it is merged; empty if no move was asked for. */
   readonly to: string;

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { spawnCommands } from "../../src/adapters/system.ts";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { createPredictions } from "../../src/daemon/merging/conflicts.ts";
-import { lineOf } from "../../src/daemon/merging/merging.ts";
+import { lineOf } from "../../src/daemon/merging/merge-queue.ts";
 import { syncTask } from "../../src/daemon/requests/branch-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
@@ -997,7 +997,7 @@ test("a task whose work cannot be read is refused alone, not the tasks that are 
   await Promise.all(ids.map((id) => work(id, { [`${id}.md`]: "full\n" })));
   // While the queue is blocked, the others gather behind the first.
   const { promise, resolve } = Promise.withResolvers<void>();
-  const held = core.inTurn(lineOf("coffee", "main"), () => promise);
+  const held = core.inTurn(lineOf("coffee", { target: "main" }), () => promise);
   const asked: Promise<unknown>[] = [];
   for (const id of ids) {
     asked.push(merge(id));

@@ -276,6 +276,7 @@ export function createMemoryControl(
       if (!branches.has(branch)) branches.set(branch, commit);
       changed("restore");
     },
+    giveCommit: async () => {},
     inTheWay: async ({ branch, commit }) => waits(commit, branches.get(branch)),
     pushBranch: unavailable,
     deleteRemoteBranch: unavailable,

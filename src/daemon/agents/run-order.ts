@@ -15,7 +15,8 @@ import type { Run } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { shellQuote } from "../../shell-quote.ts";
 import { oneLine } from "../../text.ts";
-import { baseOf, uuid8Of } from "../project.ts";
+import { placeNameOf } from "../landing-place.ts";
+import { uuid8Of } from "../project.ts";
 
 /** The order that a run was started with: needed to read its end, and to ask it again. */
 export interface KeptOrder {
@@ -248,7 +249,7 @@ async function outsideValues(
     cli: "signalbox",
     task_file: taskFile,
     default_branch: project.defaultBranch,
-    base: await baseOf(store, project, task),
+    base: (await placeNameOf(store, project, task)).target,
     port: port === undefined ? "" : String(port),
     slug: slugOf(task.summary),
     uuid8: uuid8Of(task),

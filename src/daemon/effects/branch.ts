@@ -5,16 +5,12 @@ import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
-import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
-import { beganByPerson } from "../deadlines.ts";
-import type { Merging } from "../merging/merging.ts";
+import { placeAt, placeNameOf } from "../landing-place.ts";
 import type { Perform } from "../perform.ts";
-import { projectOf, remoteName, remoteOf, targetOf, uuid8Of } from "../project.ts";
-import type { Protection } from "../protection.ts";
-import { mergeableWork } from "../task-work.ts";
-import { type MakeBranch, type RenamePorts, renameBranch } from "../workspaces/branch.ts";
+import { allTasks, parentOf, projectOf, remoteName, remoteOf, targetOf, uuid8Of } from "../project.ts";
+import { type FreeName, type MakeBranch, type RenamePorts, renameBranch } from "../workspaces/branch.ts";
 import { isOwnBranch, noteOwnBranch, otherTaskWith } from "../workspaces/own-branches.ts";
 import { identityOf, type ProjectWorkspaces, type WorkspacesOf } from "../workspaces/project-workspaces.ts";
 
@@ -32,7 +28,7 @@ export function createBranch(ports: CreateBranchPorts): Perform {
     const parent = task.parent === "" ? undefined : (await ports.store.getTask(task.parent))?.task;
     const workflow = await ports.workflowOf(task);
     const outside = {
-      base: targetOf(project, task),
+      base: (await placeNameOf(ports.store, project, task)).target,
       default_branch: project.defaultBranch,
       slug: slug(task.summary),
       uuid8: uuid8Of(task),
@@ -46,26 +42,41 @@ export function createBranch(ports: CreateBranchPorts): Perform {
     };
     const [name, from] = [filled(params.name), filled(params.from)];
     if (name === "") return;
-    const make = from === "" || task.workspace === "" ? undefined : beginAt(project, task, parent, from);
-    await renameBranch(ports, project, task, name, make);
+    const make = from === "" || task.workspace === "" ? undefined : beginAt(ports, project, task, parent, from);
+    const free = parentOf(task) === "" ? undefined : freeSlot(ports.store, task);
+    await renameBranch(ports, project, task, name, make, free);
   };
 }
 
-/** The folders of the pool are numbered; a task has the number of its folder. */
-function slotOf({ workspace, number }: Task): string {
+/** A part has the number of its slot. The folders of the pool are numbered; any other task has the number of its folder. */
+function slotOf({ workspace, number, part }: Task): string {
+  if (part?.slot !== undefined) return String(part.slot);
   const name = basename(workspace);
   return /^\d+$/.test(name) ? name : String(number);
 }
 
 /** Recreates the branch at the tip of another one, if it has no commits of its own. */
-function beginAt(project: Project, task: Task, parent: Task | undefined, from: string): MakeBranch {
+function beginAt(
+  { store }: CreateBranchPorts,
+  project: Project,
+  task: Task,
+  parent: Task | undefined,
+  from: string,
+): MakeBranch {
   return async (workspaces, name) => {
     const { control, kind } = workspaces;
     const folder = task.workspace;
-    const start = await startOf(workspaces, project, parent, from);
+    const into = parent?.branch === from ? { target: from, parent: parent.id } : { target: from };
+    const start = await placeAt({ store, where: "here" }, workspaces, project, into).start();
+    if (start === undefined) throw noStart(project, from);
     const current = await kind.currentBranch(folder);
     const { commit } = await control.collect({ folder, branch: current ?? task.branch, task: task.id });
     if (commit === start || !(await control.isAncestor(commit, start))) return kind.renameBranch(folder, name);
+    if (into.parent !== undefined) {
+      await control.giveCommit({ repository: project.path, commit: start });
+      await kind.forwardBranch(folder, start);
+      return kind.renameBranch(folder, name);
+    }
     await kind.prepare({ folder, branch: name, base: start, baseBranch: from, existing: false, salvaged: false });
     await noteOwnBranch(control, { id: task.id, branch: name }, start);
     if (current !== undefined && (await isOwnBranch(control, { id: task.id, branch: current })))
@@ -73,18 +84,35 @@ function beginAt(project: Project, task: Task, parent: Task | undefined, from: s
   };
 }
 
-async function startOf(
-  { control }: ProjectWorkspaces,
-  { path }: Project,
-  parent: Task | undefined,
-  from: string,
-): Promise<string> {
-  const known = await control.commitAt(`refs/remotes/user/${from}`);
-  const start = known ?? (parent?.branch === from ? await control.commitAt(taskRef(parent.id)) : undefined);
-  if (start !== undefined) return start;
-  throw new Fault("workspace.no-base", `${path} has no branch "${from}" for the task to start from.`, {
+function noStart({ path }: Project, from: string): Fault {
+  return new Fault("workspace.no-base", `${path} has no branch "${from}" for the task to start from.`, {
     hint: "List the branches: git branch --all",
   });
+}
+
+/**
+ * Frees the name of a slot's branch, which the part before has left: deletes that branch if the part's own ref keeps its
+ * commits. A branch with commits of the user's stays.
+ */
+function freeSlot(store: Store, task: Task): FreeName {
+  return async ({ control, kind }, name, tip) => {
+    const siblings = (await allTasks(store, { parent: task.parent })).filter(
+      (each) => each.task.branch === name && each.task.id !== task.id,
+    );
+    const open = siblings.find(({ isOpen }) => isOpen)?.task;
+    if (open !== undefined)
+      throw new Fault("branch.in-use", `${open.project}#${open.number} has not left the branch "${name}" yet.`, {
+        retry: "later",
+        hint: `See what it waits for: signalbox task explain ${open.id}`,
+      });
+    for (const { task: former } of tip === undefined ? [] : siblings) {
+      if (tip === undefined || !(await isOwnBranch(control, former))) continue;
+      const kept = await control.commitAt(taskRef(former.id));
+      if (kept === undefined || !(await control.isAncestor(tip, kept))) continue;
+      await kind.deleteBranch(name, tip);
+      return;
+    }
+  };
 }
 
 interface DeleteBranchPorts {
@@ -175,57 +203,6 @@ export function harvestUncommitted({ store, clock, log, workspacesOf }: HarvestP
 function messageFor({ id, project, number, summary }: Task): string {
   const title = summary.trim() === "" ? "Uncommitted work" : summary.trim();
   return `${title}\n\nLeft uncommitted by the agent of task ${project}#${number} (${id}).\n`;
-}
-
-interface MergeEffectPorts {
-  readonly store: Store;
-  readonly merging: Merging;
-  readonly workspacesOf: WorkspacesOf;
-  readonly protection: Pick<Protection, "mustBeConfirmed">;
-}
-
-/**
- * Merges the task's work into the default branch. Done when the work was seen there. Work that changes what decides about
- * work ends with `protected` until a person has confirmed it.
- */
-export function mergeWork({ store, merging, workspacesOf, protection }: MergeEffectPorts): Perform {
-  return async ({ params }, { task }) => {
-    const { from = "task", into = "default", strategy, uncommitted } = params;
-    if (from !== "task" || into !== "default")
-      throw new Fault("effect.unavailable", `Merging from ${from} into ${into} is not available in this version yet.`);
-    const project = await projectOf(store, task.project);
-    const leaves = uncommitted === "leave";
-    const own = await workspacesOf(project);
-    const known = await store.merges.get(task.id);
-    // A merge that a crash interrupted goes on with the commit that was checked before.
-    const checked = known?.endedAt === undefined && known?.entry === task.entry ? known.only : undefined;
-    const work = await mergeableWork(store, own, project, task, leaves);
-    const commit = checked ?? (work.kind === "ready" ? work.commit : undefined);
-    if (commit !== undefined) await protection.mustBeConfirmed(task, commit);
-    const merge = await merging.askAndWait(task, {
-      target: targetOf(project, task),
-      strategy: strategy === "ff" ? "ff" : "merge",
-      to: "",
-      // A person may have requested the state in which the workflow merges.
-      by: (await beganByPerson(store, task.id)) ? "human" : "engine",
-      ...(leaves ? { leaves: true } : {}),
-      // Only the commit that was checked.
-      only: commit ?? "",
-    });
-    if (merge.state === "refused" && work.kind === "ready") {
-      const now = await mergeableWork(store, own, project, task, leaves);
-      const reason = "The branch has moved since its work was checked.";
-      if (now.kind === "ready" && now.commit !== commit) throw new Fault("merge.moved", reason, { retry: "later" });
-    }
-    if (merge.state !== "merged") throw new Fault(wordOf(merge), merge.reason);
-    // No one has asked to merge the later commits: the workflow must not end the task as if they were merged.
-    if (merge.reason !== "") throw new Fault("merge.later", merge.reason);
-  };
-}
-
-/** The workflow's word for the result. */
-function wordOf({ state }: Merge): string {
-  return state === "conflict" || state === "tests" ? state : "merge.refused";
 }
 
 /**

@@ -6,8 +6,10 @@ import type { Turns } from "../../keyed.ts";
 import { isCheckout, type Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import { projectOf, targetOf } from "../project.ts";
-import { keptWork, lastSeen, type Where } from "../task-work.ts";
+import { placeOf } from "../landing-place.ts";
+import { projectOf } from "../project.ts";
+import { keptWork } from "../task-work.ts";
+import type { Where } from "../user-branch.ts";
 import { noTask, saveWorkspace } from "../workspaces/pool.ts";
 import type { SettingsOf } from "../workspaces/project-settings.ts";
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "../workspaces/project-workspaces.ts";
@@ -48,8 +50,8 @@ export function createCheckouts(ports: CheckoutPorts): CheckoutFor {
     const own = await ports.workspacesOf(project);
     const bound = await bind(ports, project, own.folder, task, run, resumes);
     if (bound.readyFor === run) return bound.path;
-    const target = targetOf(project, task);
-    const base = await lastSeen(own.control, target, ports.where());
+    const place = await placeOf({ store: ports.store, where: ports.where() }, own, project, task);
+    const base = await place.start();
     const commit = (await knownCommit(own, givenCommit(task))) ?? (await keptWork(own, project, task)) ?? base;
     if (commit === undefined)
       throw new Fault("workspace.no-base", `${project.path} has no commit that could be judged.`, {
@@ -60,7 +62,7 @@ export function createCheckouts(ports: CheckoutPorts): CheckoutFor {
     if (!isResumed)
       await checkOut(ports, own, bound, {
         ...{ folder: bound.path, branch: branchFor(task, run), base: base ?? commit, lastAt: commit },
-        ...{ baseBranch: target, existing: true, showsAll: true, keep: settings.keep },
+        ...{ baseBranch: place.branch, existing: true, showsAll: true, keep: settings.keep },
       });
     await furnish(ports, own.kind, settings, task, bound, key);
     await ports.store.workspaces.put({ ...bound, commit, readyFor: run });

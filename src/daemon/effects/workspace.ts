@@ -11,12 +11,13 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { publishAgents } from "../callers.ts";
-import type { Merging } from "../merging/merging.ts";
+import { placeAt, placeNameOf } from "../landing-place.ts";
 import { otherTargetFix } from "../moved-target.ts";
 import type { Perform, Performers } from "../perform.ts";
-import { projectOf, targetOf } from "../project.ts";
+import { projectOf } from "../project.ts";
 import { beganRef, type Protection } from "../protection.ts";
 import type { Submit } from "../submit.ts";
+import { branchOfTask } from "../task-branch.ts";
 import { keptWork } from "../task-work.ts";
 import type { Parking } from "../workspaces/parking.ts";
 import {
@@ -36,8 +37,9 @@ import { changedRunners, findRunners, type Runners, removeInstalled } from "../w
 import { placeTaskFiles } from "../workspaces/task-files.ts";
 import { isUnreadable, reportUnsaved, setAside, unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
 import type { UpkeepLimits } from "../workspaces/upkeep.ts";
-import { createBranch, deleteBranch, harvestUncommitted, mergeWork, nameBranch, syncRepo } from "./branch.ts";
+import { createBranch, deleteBranch, harvestUncommitted, nameBranch, syncRepo } from "./branch.ts";
 import { type CommandPorts, runInWorkspace } from "./commands.ts";
+import { type MergeEffectPorts, mergeEffect } from "./merge.ts";
 
 interface AcquirePorts extends BindPorts, PoolPorts, FurnishPorts {
   readonly store: Store;
@@ -64,9 +66,9 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     const bound = await bindWhenFree(ports, workspaces.folder, task);
     if (bound === undefined) return;
     const leased = await leasePort(ports, bound, settings.ports);
-    const { branches, ...base } = await baseOf(ports, workspaces, project, task, params.base);
+    const base = await baseOf(ports, workspaces, project, task, params.base);
     // The branches that existed before the agent: it may check them out later, but they are not its own.
-    const workspace = { ...leased, branches: leased.branches ?? branches };
+    const workspace = { ...leased, branches: leased.branches ?? Object.keys(base.branches) };
     if (leased.branches === undefined) await ports.store.workspaces.put(workspace);
     await noteBeginning(workspaces.control, task, base.commit);
     const prepareIt = (it: Workspace) => prepare(ports, workspaces, project, settings, task, it, base, key);
@@ -101,7 +103,7 @@ async function bindWhenFree(ports: AcquirePorts, folder: string, task: Task): Pr
   for (;;) {
     const project = await projectOf(store, task.project);
     try {
-      return await bindWorkspace(ports, project, folder, task);
+      return await ports.inTurn(branchOfTask(task.id), () => bindWorkspace(ports, project, folder, task));
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "pool.full") throw error;
       if (!(await isWanted(store, task.id))) return undefined;
@@ -119,24 +121,33 @@ async function isWanted(store: Store, task: string): Promise<boolean> {
   return isReleased < 0;
 }
 
-/** The commit that work starts from: the user's current default branch, or the branch that the workflow names. */
+interface Start {
+  readonly commit: string;
+  readonly branch: string;
+  /** All branches of the user's repository. */
+  readonly branches: Readonly<Record<string, string>>;
+}
+
+/** The commit that work starts from: that of the branch that it goes into, or of the branch that the workflow names. */
 async function baseOf(
   { workflowOf, store }: AcquirePorts,
-  { control, git }: ProjectWorkspaces,
+  own: ProjectWorkspaces,
   project: Project,
   task: Task,
   param: unknown,
-): Promise<{ commit: string; branch: string; branches: readonly string[] }> {
+): Promise<Start> {
+  const { control, git } = own;
   const { branches } = await control.syncFrom({ from: project.path, name: "user" });
-  const filled = fillText(await workflowOf(task), task, typeof param === "string" ? param : "", {
-    base: targetOf(project, task),
-  });
-  const branch = (filled.ok ? filled.text.trim() : "") || targetOf(project, task);
-  const commit = branches[branch];
-  const known = Object.keys(branches);
-  if (commit !== undefined) return { commit, branch, branches: known };
+  const goal = await placeNameOf(store, project, task);
+  const text = typeof param === "string" ? param : "";
+  const filled = fillText(await workflowOf(task), task, text, { base: goal.target });
+  const branch = (filled.ok ? filled.text.trim() : "") || goal.target;
+  const place = branch === goal.target ? goal : { target: branch };
+  const commit = await placeAt({ store, where: "here" }, own, project, place).start();
+  if (commit !== undefined) return { commit, branch, branches };
+  const isEmpty = Object.keys(branches).length === 0;
   throw new Fault("workspace.no-base", `${project.path} has no branch "${branch}" for the task to start from.`, {
-    hint: known.length > 0 ? await otherTargetFix({ git }, project, branch, store) : "Make a first commit there.",
+    hint: isEmpty ? "Make a first commit there." : await otherTargetFix({ git }, project, branch, store),
   });
 }
 
@@ -148,7 +159,7 @@ async function prepare(
   settings: ProjectSettings,
   task: Task,
   workspace: Workspace,
-  base: { commit: string; branch: string },
+  base: Start,
   key: string,
 ): Promise<void> {
   const { control, kind, repository } = own;
@@ -160,9 +171,11 @@ async function prepare(
   const isMarked = workspace.readyFor === task.id;
   // The task has this workspace already: everything in it is this task's work.
   if (found.kind === "there" && isMarked && (found.branch === task.branch || task.workspace === folder)) return;
+  const at = await bringForward(ports, own, project, task, workspace, base);
   const order = {
     ...{ folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true },
     ...(lastAt === undefined ? {} : { lastAt }),
+    ...(at === undefined ? {} : { at }),
   };
   const save = async () => {
     const at = ports.clock.now();
@@ -204,6 +217,34 @@ async function bringBack(
   if (commit === undefined || workspace.kind !== "worktree") return commit;
   await control.restoreBranch({ repository, branch: task.branch, commit });
   return commit;
+}
+
+/**
+ * A task that has had a workspace before continues at its collected work, into which parts may have been merged since. In a
+ * worktree the branch is the user's repository's, and moves there first. Returns the commit for a clone.
+ */
+async function bringForward(
+  { signal }: AcquirePorts,
+  { control, repository }: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  { kind }: Workspace,
+  { commit, branches }: Start,
+): Promise<string | undefined> {
+  const isBegun = (await control.commitAt(taskRef(task.id))) !== undefined;
+  const last = isBegun ? await keptWork({ control }, project, task) : undefined;
+  const tip = branches[task.branch];
+  // A branch that a person has rewritten counts as it is.
+  const isAhead = last !== undefined && (tip === undefined || (await control.isAncestor(tip, last)));
+  if (kind === "clone") return isAhead ? last : undefined;
+  const begin = tip === undefined ? (last ?? commit) : isAhead ? last : tip;
+  if (!Object.values(branches).includes(begin)) await control.giveCommit({ repository, commit: begin });
+  if (!isAhead || tip === undefined || tip === last) return undefined;
+  const order = { repository, branch: task.branch, commit: last, expected: tip };
+  const result = await control.publish(signal === undefined ? order : { ...order, signal });
+  if (result.kind === "published") return undefined;
+  const why = result.kind === "waits" ? result.text : `"${task.branch}" has moved just now.`;
+  throw new Fault("workspace.branch-elsewhere", why, { retry: "later", hint: "The daemon tries again." });
 }
 
 export interface FurnishPorts extends CommandPorts {
@@ -248,7 +289,7 @@ function isUnsaved(error: unknown): boolean {
 }
 
 /** What the effects on repositories need. */
-interface GitEffectPorts extends CommandPorts {
+interface GitEffectPorts extends Omit<CommandPorts, "signal">, MergeEffectPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -260,7 +301,6 @@ interface GitEffectPorts extends CommandPorts {
   readonly room: PoolRoom;
   endRuns(task: string): Promise<void>;
   endCommands(task: string): Promise<void>;
-  readonly merging: Merging;
   readonly protection: Protection;
   readonly settingsOf: SettingsOf;
   limits(): UpkeepLimits;
@@ -278,7 +318,7 @@ export function gitEffects(given: GitEffectPorts): Performers {
   return {
     acquire_workspace: acquireWorkspace(ports),
     release_workspace: releaseWorkspace(ports),
-    merge: mergeWork(ports),
+    merge: mergeEffect(ports),
     sync_repo: syncRepo(ports),
     harvest_uncommitted: harvestUncommitted(ports),
     create_branch: createBranch(ports),

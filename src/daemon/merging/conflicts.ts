@@ -11,10 +11,10 @@ import type { Store, StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { oneLine, shownTime } from "../../text.ts";
 import type { Core } from "../core.ts";
-import { remoteName, targetOf } from "../project.ts";
+import { type PlaceName, placeAt, placeOf } from "../landing-place.ts";
+import { parentOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
 import type { Addition } from "../task-documents.ts";
-import { findTips, lastSeen } from "../task-work.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { type LandEntriesPorts, laterWork } from "./land.ts";
 import { restoreMessage, restoreWork, takenBack } from "./stack.ts";
@@ -53,8 +53,9 @@ export async function unpushedModules({ store, repositories }: Core, task: Task)
   const project = task.workspace === "" ? undefined : await store.getProject(task.project);
   if (project === undefined || repositories === undefined) return [];
   try {
-    const { control } = await repositories.workspacesOf(project);
-    const base = await lastSeen(control, targetOf(project, task), repositories.where());
+    const own = await repositories.workspacesOf(project);
+    const { control } = own;
+    const base = await (await placeOf({ store, where: repositories.where() }, own, project, task)).lastSeen();
     const commit = await control.commitAt(taskRef(task.id));
     const from = base && commit && (await control.mergeBase(base, commit));
     if (from === undefined || commit === undefined || from === "" || commit === "") return [];
@@ -143,9 +144,9 @@ async function howLost(core: Core, task: Task, merge: Merge): Promise<string | u
   if (repositories === undefined || project === undefined) return undefined;
   const own = await repositories.workspacesOf(project);
   const { control } = own;
-  const { target, commit, after } = merge;
-  await control.syncFrom({ from: project.path, name: "user", only: [target] });
-  const tip = await lastSeen(control, target, repositories.where());
+  const { target, commit, after, parent } = merge;
+  if (parent === undefined) await control.syncFrom({ from: project.path, name: "user", only: [target] });
+  const tip = await placeAt({ store, where: repositories.where() }, own, project, merge).lastSeen();
   if (tip === undefined) return undefined;
   const isThere = (await control.isAncestor(commit, tip)) || (after !== "" && (await control.isAncestor(after, tip)));
   if (!isThere) return `The task was merged, but "${target}" no longer contains its work: the branch was moved back.`;
@@ -185,7 +186,7 @@ export async function giveBack(ports: GiveBackPorts, merge: Merge): Promise<Give
   if (stored === undefined) return undefined;
   const { task } = stored;
   const clash: Clash = { branch: merge.target, files: merge.files, text: merge.reason.split("\n").slice(1).join("\n") };
-  const command = await prepareMerge(ports, task, clash.branch);
+  const command = await prepareMerge(ports, task, merge);
   if (merge.by !== "human" || merge.givesBack !== true) return undefined;
   const to = theWayBack(await ports.workflowOf(task), task);
   if (typeof to !== "string") return undefined;
@@ -195,17 +196,12 @@ export async function giveBack(ports: GiveBackPorts, merge: Merge): Promise<Give
   return decision.kind === "moved" ? { to, ...learningIn(decision) } : undefined;
 }
 
-/** Makes the branch available in the task's workspace, and returns the command that merges it there. */
-export async function prepareMerge(ports: LandEntriesPorts, task: Task, branch: string): Promise<string> {
+/** Makes a branch available in the task's workspace, and returns the command that merges it there. */
+export async function prepareMerge(ports: LandEntriesPorts, task: Task, into: PlaceName): Promise<string> {
   const project = await ports.store.getProject(task.project);
-  if (project === undefined || task.workspace === "") return `git merge ${branch}`;
+  if (project === undefined || task.workspace === "") return `git merge ${into.target}`;
   const own = await ports.workspacesOf(project);
-  const { base, user } = await findTips(own, project, branch, ports.where());
-  await own.kind.learnBranch(task.workspace, branch, base);
-  const workspaces = await ports.store.workspaces.list({ task: task.id });
-  const isClone = workspaces.some(({ path, kind }) => path === task.workspace && kind === "clone");
-  // A worktree sees the user's branches, but the remote's branch has more commits.
-  return isClone || base === user ? `git merge ${branch}` : `git pull --no-rebase ${remoteName} ${branch}`;
+  return placeAt({ store: ports.store, where: ports.where() }, own, project, into).bringTo(task);
 }
 
 /** Written by the engine, not by a person: text from conflicting files must not count as a person's at a gate. */
@@ -319,7 +315,10 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
     const isOpen = (await store.getTask(task.id))?.isOpen ?? false;
     if (project === undefined || !isOpen) return;
     const { control } = await workspacesOf(project);
-    const base = await control.commitAt(`refs/remotes/user/${targetOf(project, task)}`);
+    const parent = parentOf(task);
+    const base = await control.commitAt(
+      parent === "" ? `refs/remotes/user/${targetOf(project, task)}` : taskRef(parent),
+    );
     const all = await store.listTasks({ project: task.project, isOpen: true }, { limit: maxOthers });
     const asked: { readonly id: string; readonly commit: string }[] = [];
     for (const { task: other } of all) {

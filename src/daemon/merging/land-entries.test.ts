@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createTurns } from "../../keyed.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { landEntries } from "./land.ts";
 
@@ -24,9 +25,10 @@ test("an ended or deleted task is not merged, even if its entry is still queued"
   const ports = {
     ...{ store, workspacesOf: async () => workspaces, where: () => "here" as const },
     testing: <T>(_: readonly string[], test: () => Promise<T>) => test(),
-    landingOf: async () => ({ where: "here", workspaces: "", signal: AbortSignal.abort(), test: undefined }) as const,
+    landingOf: async () =>
+      ({ where: "here", workspaces: "", signal: AbortSignal.abort(), inTurn: createTurns(), test: undefined }) as const,
   };
-  const outcomes = await landEntries(ports, "coffee", "main", entries);
+  const outcomes = await landEntries(ports, "coffee", { target: "main" }, entries);
   const over = { kind: "refused", reason: "The task has ended.", files: [] };
   expect(entries.map((entry) => outcomes.get(entry))).toEqual([over, over]);
   expect(looked).toEqual([]);

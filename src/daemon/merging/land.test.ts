@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../engine/task.ts";
+import { createTurns } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
-import type { Project } from "../../ports/store.ts";
+import type { Project, Store } from "../../ports/store.ts";
+import { userBranch } from "../user-branch.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { land, messageOf } from "./land.ts";
 import { type Ready, refused } from "./merge-queue.ts";
@@ -57,6 +59,7 @@ function stage({
   } as unknown as ProjectWorkspaces;
   const ports = {
     ...({ where: "here", workspaces: "/workspaces", signal: new AbortController().signal } as const),
+    inTurn: createTurns(),
     async planned(merged: readonly { after: string }[]) {
       happened.push(`plan ${merged.at(-1)?.after}`);
     },
@@ -66,7 +69,8 @@ function stage({
       return fails(commit.split("+").slice(1)) ? "Two tests fail." : undefined;
     },
   };
-  return { happened, land: (...entries: readonly Ready[]) => land(ports, own, project, "main", entries) };
+  const place = userBranch({} as Store, own, project, "main", "here");
+  return { happened, land: (...entries: readonly Ready[]) => land(ports, own, project, place, entries) };
 }
 
 test("a merge is recorded before it is published, so that a recovery after a crash knows its commits", async () => {

@@ -4,10 +4,10 @@ import { taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { oneLine, sentences } from "../../text.ts";
-import { targetTrouble } from "../moved-target.ts";
-import { targetOf } from "../project.ts";
+import { type LandingPlace, type PlaceName, type PublishPorts, placeAt, placeOf } from "../landing-place.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
-import { findTips, lastSeen, type MergeableWork, mergeableWork, type Tips, type Where } from "../task-work.ts";
+import { type MergeableWork, mergeableWork } from "../task-work.ts";
+import { type Tips, unreachable, type Where } from "../user-branch.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import {
   type Entry,
@@ -20,17 +20,7 @@ import {
   stoppedByPerson,
   type Waiting,
 } from "./merge-queue.ts";
-import {
-  bringTogether,
-  type Merged,
-  obstacle,
-  type PublishPorts,
-  publishCommit,
-  type Stack,
-  stackUp,
-  unreachable,
-  wholeWork,
-} from "./stack.ts";
+import { bringTogether, type Merged, obstacle, type Stack, stackUp, wholeWork } from "./stack.ts";
 
 export interface LandEntriesPorts {
   readonly store: Store;
@@ -50,17 +40,18 @@ type Testing = <T>(tasks: readonly string[], test: () => Promise<T>) => Promise<
 export async function landEntries(
   ports: LandEntriesPorts & { readonly testing: Testing },
   name: string,
-  target: string,
+  into: PlaceName,
   entries: readonly Entry[],
 ): Promise<ReadonlyMap<Entry, Outcome>> {
   const project = await ports.store.getProject(name);
   if (project === undefined) return new Map(entries.map((entry) => [entry, refused("The project was removed.")]));
   const own = await ports.workspacesOf(project);
+  const place = placeAt({ store: ports.store, where: ports.where() }, own, project, into);
   const outcomes = new Map<Entry, Outcome>();
   const ready = new Map<Ready, Entry>();
   for (const entry of entries) {
     // An entry whose work cannot be read does not stop the others.
-    const found = await prepare(ports, own, project, entry).catch((error): Outcome => {
+    const found = await prepare(ports, own, project, place, entry).catch((error): Outcome => {
       if (error instanceof Fault) return outcomeOf(error);
       throw error;
     });
@@ -75,7 +66,7 @@ export async function landEntries(
     planned: (merged: readonly Merged[]) => plan(ports, merged),
     unwanted: (entry: Entry) => unwanted(ports, entry),
   };
-  const landed = await land(landing, own, project, target, [...ready.keys()]);
+  const landed = await land(landing, own, project, place, [...ready.keys()]);
   for (const [each, outcome] of landed) {
     const entry = ready.get(each);
     if (entry !== undefined) outcomes.set(entry, outcome);
@@ -88,9 +79,10 @@ function tasksOf(merged: readonly Merged[]): readonly string[] {
 }
 
 async function prepare(
-  { store, where, isStopped }: LandEntriesPorts,
+  { store, isStopped }: LandEntriesPorts,
   own: ProjectWorkspaces,
   project: Project,
+  place: LandingPlace,
   entry: Entry,
 ): Promise<Ready | Outcome> {
   const stored = await store.getTask(entry.task);
@@ -98,18 +90,19 @@ async function prepare(
   if (stored.task.entry !== entry.stay) return movedOn(stored.task);
   if (isStopped?.(entry.task)) return stoppedByPerson;
   const asked = await store.merges.get(entry.task);
-  const work = await recordedWork(store, own, project, stored.task, asked);
+  const work = await recordedWork(store, own, project, place, stored.task, asked);
   if (work.kind === "refused") return refused(work.reason);
-  const whole = await wholeWork(own, project, stored.task, asked, work.commit, where(), entry.at);
+  const whole = await wholeWork(own, project, stored.task, asked, place, work.commit, entry.at);
   if (whole.kind === "conflict") return obstacle(entry, whole);
   return { ...entry, commit: whole.commit, message: messageOf(stored.task) };
 }
 
 /** The commit to merge. Records of older versions name none: then it is the current commit of the work. */
 async function recordedWork(
-  store: Pick<Store, "listTasks">,
+  store: Store,
   own: ProjectWorkspaces,
   project: Project,
+  place: LandingPlace,
   task: Task,
   asked: Merge | undefined,
 ): Promise<MergeableWork> {
@@ -118,7 +111,7 @@ async function recordedWork(
   // An unreadable commit fails here, so that it does not fail the other merges of the batch.
   const now = await own.control.commitAt(taskRef(task.id));
   if (now !== undefined && now !== commit) await own.control.isAncestor(commit, now);
-  const trouble = await targetTrouble(own, project, targetOf(project, task), store, task);
+  const trouble = await place.trouble(task);
   if (trouble === undefined) return { kind: "ready", commit };
   return { kind: "refused", reason: `${trouble.reason}\n${trouble.fix}` };
 }
@@ -135,7 +128,8 @@ export async function workToMerge(
   const work = await mergeableWork(ports.store, own, project, task, leaves);
   if (work.kind === "refused") return work;
   if (only === undefined || only === work.commit) {
-    const unreviewed = await unreviewedWork(own, project, task, work.commit, ports.where());
+    const place = await placeOf({ store: ports.store, where: ports.where() }, own, project, task);
+    const unreviewed = await unreviewedWork(own, place, task, work.commit);
     if (unreviewed === undefined) return work;
     const { reason, fix } = unreviewedTrouble(task, unreviewed);
     return { kind: "refused", reason: `${reason}\n${fix}` };
@@ -161,7 +155,8 @@ export async function laterWork(ports: LandEntriesPorts, merge: Merge, task: Tas
   const then = to === "" ? "" : `signalbox task merge ${task.id}`;
   if (work.kind === "refused")
     return sentences([landed, `Some of the task's work is not, ${stays}`, work.reason, then && `Then: ${then}`]);
-  const count = work.commit === only ? 0 : await laterCommits(ports, own, merge, only, work.commit);
+  const place = placeAt({ store: ports.store, where: ports.where() }, own, project, merge);
+  const count = work.commit === only ? 0 : await laterCommits(own, place, only, work.commit);
   if (count === 0) return "";
   const later = count === 1 ? "1 later commit is" : `${count} later commits are`;
   return sentences([landed, `${later} not, ${stays}`, then && `Merge ${count === 1 ? "it" : "them"}: ${then}`]);
@@ -169,13 +164,12 @@ export async function laterWork(ports: LandEntriesPorts, merge: Merge, task: Tas
 
 /** A forge may have rewritten the work as another commit: then the commits after the merged one are counted. */
 async function laterCommits(
-  { where }: LandEntriesPorts,
   { control }: ProjectWorkspaces,
-  { target }: Merge,
+  place: LandingPlace,
   merged: string,
   now: string,
 ): Promise<number> {
-  const tip = await lastSeen(control, target, where());
+  const tip = await place.lastSeen();
   const isThere = tip !== undefined && (await control.isAncestor(merged, tip));
   return control.countCommits(isThere ? tip : merged, now);
 }
@@ -196,29 +190,29 @@ export async function unwanted(
 }
 
 /** Whether the branch contained a commit when it was last fetched. */
-export async function isInTarget(
-  { store, workspacesOf, where }: LandEntriesPorts,
-  { project: name, target }: Merge,
-  commit: string,
-): Promise<boolean> {
-  const project = await store.getProject(name);
-  if (project === undefined) return false;
-  const { control } = await workspacesOf(project);
-  const tip = await lastSeen(control, target, where());
-  return tip !== undefined && (await control.isAncestor(commit, tip));
+export async function isInTarget(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
+  const found = await foundPlace(ports, merge);
+  const tip = await found?.place.lastSeen();
+  return found !== undefined && tip !== undefined && (await found.own.control.isAncestor(commit, tip));
 }
 
 /** Whether the branch contains a commit now. False if the branch cannot be found. */
 export async function hasArrived(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
-  const project = await ports.store.getProject(merge.project);
-  if (project === undefined) return false;
   try {
-    await findTips(await ports.workspacesOf(project), project, merge.target, ports.where());
+    await (await foundPlace(ports, merge))?.place.find();
     return await isInTarget(ports, merge, commit);
   } catch (error) {
     if (error instanceof Fault && error.retry !== "later") return false;
     throw error;
   }
+}
+
+/** Where a recorded merge goes; undefined if its project was removed. */
+async function foundPlace({ store, workspacesOf, where }: LandEntriesPorts, merge: Merge) {
+  const project = await store.getProject(merge.project);
+  if (project === undefined) return undefined;
+  const own = await workspacesOf(project);
+  return { own, place: placeAt({ store, where: where() }, own, project, merge) };
 }
 
 /** Records the merges before the branch moves, so that a recovery after a crash knows which commits they made. */
@@ -247,7 +241,7 @@ export interface LandPorts extends PublishPorts {
 
 interface Round extends LandPorts {
   readonly project: Project;
-  readonly target: string;
+  readonly place: LandingPlace;
   readonly own: ProjectWorkspaces;
   readonly outcomes: Map<Ready, Outcome>;
 }
@@ -256,18 +250,18 @@ interface Round extends LandPorts {
 const maxRounds = 8;
 
 /**
- * Merges tasks into a branch of the user's repository: stacked one after the other, tested together, published in one step.
+ * Merges tasks into a branch: stacked one after the other, tested together, published in one step.
  * If the branch has moved meanwhile, the tasks are merged and tested again.
  */
 export async function land(
   ports: LandPorts,
   own: ProjectWorkspaces,
   project: Project,
-  target: string,
+  place: LandingPlace,
   entries: readonly Ready[],
 ): Promise<ReadonlyMap<Ready, Outcome>> {
   const outcomes = new Map<Ready, Outcome>(entries.map((entry) => [entry, { kind: "again" }]));
-  const round: Round = { ...ports, own, project, target, outcomes };
+  const round: Round = { ...ports, own, project, place, outcomes };
   let open = entries;
   for (let count = 0; open.length > 0 && count < maxRounds; count++) open = await oneRound(round, open);
   return outcomes;
@@ -275,15 +269,15 @@ export async function land(
 
 /** Returns the entries to retry immediately. */
 async function oneRound(round: Round, entries: readonly Ready[]): Promise<readonly Ready[]> {
-  const { own, project, target, outcomes } = round;
+  const { own, project, place, outcomes } = round;
   const [author, tips] = await Promise.all([
     own.git.identityOf(project.path),
-    reachable(round, entries, () => findTips(own, project, target, round.where)),
+    reachable(round, entries, () => place.find()),
   ]);
   if (tips === undefined) return [];
-  const base = tips.apart ? await bringTogether(own, target, tips, entries, author) : tips.base;
+  const base = tips.apart ? await bringTogether(own, place.branch, tips, entries, author) : tips.base;
   if (base === undefined) {
-    const reason = `Local "${target}" and the remote's "${target}" have diverged. Reconcile them first: git pull`;
+    const reason = `Local "${place.branch}" and the remote's "${place.branch}" have diverged. Reconcile them first: git pull`;
     for (const entry of entries) outcomes.set(entry, refused(reason));
     return [];
   }
@@ -303,12 +297,12 @@ function split({ outcomes }: Round, { merged }: Stack, reason: string): readonly
 }
 
 async function publish(round: Round, tips: Tips, { top, merged }: Stack): Promise<readonly Ready[]> {
-  const { own, project, target, outcomes } = round;
+  const { place, outcomes } = round;
   const wanted = await stillWanted(round, merged);
   // Without the unwanted entries the stack is another commit, which must be tested itself.
   if (wanted.length < merged.length) return wanted;
   await round.planned(merged);
-  const result = await publishCommit(round, own, project, target, tips, top);
+  const result = await place.publish(round, tips, top);
   if (result.kind === "moved") return merged.map(({ entry }) => entry);
   if (result.kind === "waits") return waitFor(round, merged, result);
   for (const { entry, before, after } of merged)

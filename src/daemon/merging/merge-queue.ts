@@ -1,6 +1,7 @@
 import type { Task } from "../../engine/task.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Clock } from "../../ports/system.ts";
+import type { PlaceName } from "../landing-place.ts";
 
 /** A task's work in the queue of one target branch. */
 export interface Entry {
@@ -8,6 +9,8 @@ export interface Entry {
   readonly project: string;
   /** The branch that the work is merged into. */
   readonly target: string;
+  /** The task whose branch that is; missing for a branch of the user's. */
+  readonly parent?: string | undefined;
   readonly strategy: "merge" | "ff";
   /** When it was queued. The merge commit has this date, so that a retry makes the same commit. */
   readonly at: number;
@@ -71,7 +74,7 @@ export function outcomeOf(error: unknown): Waiting | Landing {
 interface QueuePorts {
   readonly clock: Clock;
   /** Merges the entries that can be merged. An entry without an outcome is retried. */
-  land(project: string, target: string, entries: readonly Entry[]): Promise<ReadonlyMap<Entry, Outcome>>;
+  land(project: string, into: PlaceName, entries: readonly Entry[]): Promise<ReadonlyMap<Entry, Outcome>>;
   /** Why the merge of an entry is no longer wanted; undefined while it is. */
   unwanted(entry: Entry): Promise<Landing | undefined>;
   /** Called when an entry starts to wait for something of the user's. */
@@ -119,14 +122,19 @@ const waitPerPriority = 5 * 60_000;
 const firstPause = 500;
 const maxPause = 10_000;
 
+/** The name of a line, and the mutex key of its branch. A branch of the user's may have the same name as a task's. */
+export function lineOf(project: string, { target, parent }: PlaceName): string {
+  return parent === undefined ? `merge ${project} ${target}` : `merge ${project} into ${parent}`;
+}
+
 /** One queue per target branch of a project, called a line here. In a line, batches are merged one after the other. */
 export function createMergeQueue(ports: QueuePorts): MergeQueue {
   const { clock } = ports;
   const lines = new Map<string, Line>();
   let stopped = false;
 
-  const lineOf = (project: string, target: string): Line => {
-    const key = `${project}\n${target}`;
+  const lineAt = ({ project, ...into }: Entry): Line => {
+    const key = lineOf(project, into);
     const line = lines.get(key) ?? { places: new Map(), running: undefined, cancelTimer: () => {} };
     lines.set(key, line);
     return line;
@@ -160,10 +168,10 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       const batch = due.sort((one, other) => rankOf(one.entry) - rankOf(other.entry)).slice(0, maxBatch);
       const [first] = batch;
       if (first === undefined) return;
-      const { project, target } = first.entry;
+      const { project, target, parent } = first.entry;
       const entries = batch.map(({ entry }) => entry);
       for (const place of batch) place.isLanding = true;
-      const outcomes = await ports.land(project, target, entries).catch((error) => failed(entries, error));
+      const outcomes = await ports.land(project, { target, parent }, entries).catch((error) => failed(entries, error));
       if (stopped) return;
       for (const place of batch) await settle(line, place, outcomes.get(place.entry) ?? { kind: "again" });
     }
@@ -203,7 +211,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
 
   return {
     add(entry) {
-      const line = lineOf(entry.project, entry.target);
+      const line = lineAt(entry);
       const there = line.places.get(entry.task);
       if (there !== undefined) return there.settle.promise;
       if (stopped) return Promise.reject(stopping());

@@ -6,6 +6,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentences } from "../../text.ts";
+import type { PlaceName } from "../landing-place.ts";
 import type { Submit } from "../submit.ts";
 import { type GiveBackPorts, giveBack } from "./conflicts.ts";
 import {
@@ -22,6 +23,7 @@ import {
   createMergeQueue,
   type Entry,
   type Landing,
+  lineOf,
   movedOn,
   outcomeOf,
   refused,
@@ -37,8 +39,7 @@ export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "wor
   onError(error: unknown): void;
 }
 
-export interface Wanted {
-  readonly target: string;
+export interface Wanted extends PlaceName {
   readonly strategy: "merge" | "ff";
   /** The state that the task moves to afterwards; empty if its workflow moves it. */
   readonly to: string;
@@ -110,8 +111,8 @@ export function createMerging(given: MergingPorts): Merging {
     clock,
     onError: ports.onError,
     isPaused: (project) => ports.isPaused?.(project) === true,
-    land: (project, target, entries) =>
-      ports.inTurn(lineOf(project, target), () => landEntries({ ...ports, testing }, project, target, entries)),
+    land: (project, into, entries) =>
+      ports.inTurn(lineOf(project, into), () => landEntries({ ...ports, testing }, project, into, entries)),
     unwanted: (entry) => unwanted(ports, entry),
     async waits({ task }, { reason, files }) {
       const merge = await store.merges.get(task);
@@ -122,9 +123,9 @@ export function createMerging(given: MergingPorts): Merging {
 
   /** Queues a merge and waits for its end. Idempotent: after a restart it does the same. */
   const go = async (task: Task, merge: Merge): Promise<Merge> => {
-    const { target, strategy, at, entry: stay = task.entry } = merge;
+    const { target, parent, strategy, at, entry: stay = task.entry } = merge;
     const entry: Entry = {
-      ...{ task: task.id, project: task.project, target, strategy, at, stay, priority: task.priority },
+      ...{ task: task.id, project: task.project, target, parent, strategy, at, stay, priority: task.priority },
       isWorkflows: merge.by === "engine",
     };
     const landing = await queue.add(entry);
@@ -311,10 +312,6 @@ export function createMerging(given: MergingPorts): Merging {
   };
 }
 
-export function lineOf(project: string, target: string): string {
-  return `merge ${project} ${target}`;
-}
-
 /** Moves the task after its merge. Returns why the task stays where it is, or an empty text. */
 async function move(ports: MergingPorts, merge: Merge): Promise<string> {
   const { task, to, by } = merge;
@@ -336,11 +333,13 @@ function isSameStay({ entry }: Merge, task: Task): boolean {
   return entry === undefined || entry === task.entry;
 }
 
-export function newMerge(task: Task, { target, strategy, to, by, only, givesBack, leaves }: Wanted, at: number): Merge {
+export function newMerge(task: Task, wanted: Wanted, at: number): Merge {
+  const { target, parent, strategy, to, by, only, givesBack, leaves } = wanted;
   return {
     ...{ id: task.id, project: task.project, task: task.id, at },
     ...{ target, strategy, to, by, entry: task.entry, state: "lined-up", reason: "", files: [] },
     ...{ commit: "", before: "", after: "", endedAt: undefined },
+    ...(parent === undefined ? {} : { parent }),
     ...(only === undefined ? {} : { only }),
     ...(givesBack === undefined ? {} : { givesBack }),
     ...(leaves === undefined ? {} : { leaves }),
@@ -352,7 +351,8 @@ export function newMerge(task: Task, { target, strategy, to, by, only, givesBack
  * by a person for the same commit or by a workflow that could not record the landing.
  */
 function isSameMerge(known: Merge, now: Merge, commit: string | undefined): boolean {
-  if (known.target !== now.target || (known.entry ?? now.entry) !== now.entry) return false;
+  const isSamePlace = known.parent === now.parent && (now.parent !== undefined || known.target === now.target);
+  if (!isSamePlace || (known.entry ?? now.entry) !== now.entry) return false;
   if (known.endedAt === undefined) return now.only === undefined || now.only === commit;
   if (known.state !== "merged") return false;
   return (known.only ?? commit) === commit || (now.to === "" && known.reason === "");

@@ -5,14 +5,16 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { Core, Repositories } from "../core.ts";
 import { mergePullRequest } from "../forge/pull-request.ts";
+import { type LandingPlace, type PublishPorts, placeAt } from "../landing-place.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
-import { findTips, mergeableWork, type Where } from "../task-work.ts";
+import { mergeableWork } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import type { Clash } from "./conflicts.ts";
 import { messageOf } from "./land.ts";
 import { noteMerge } from "./merge-history.ts";
-import { lineOf, type MergingPorts, newMerge, type Wanted } from "./merging.ts";
-import { type Landed, landingsOf, publishCommit, revertAll, stackUp, wholeWork } from "./stack.ts";
+import { lineOf } from "./merge-queue.ts";
+import { type MergingPorts, newMerge, type Wanted } from "./merging.ts";
+import { type Landed, landingsOf, revertAll, stackUp, wholeWork } from "./stack.ts";
 
 /**
  * Merges a task's pull request on its forge. If the forge has merged it already, only moves the task. Undefined if the task
@@ -46,12 +48,12 @@ export async function mergeOnForge(
 
 /** Fast-forwards the user's branch to the remote's if nothing blocks it. The work is safe on the remote in any case. */
 async function followRemote(repositories: Repositories, project: Project, target: string): Promise<void> {
-  await repositories.inTurn(lineOf(project.name, target), async () => {
+  await repositories.inTurn(lineOf(project.name, { target }), async () => {
     const own = await repositories.workspacesOf(project);
-    const tips = await findTips(own, project, target, "both");
+    const place = placeAt({ store: repositories.store, where: "both" }, own, project, { target });
+    const tips = await place.find();
     if (tips.apart || tips.base === tips.user) return;
-    const landing = await repositories.landingOf(project, own);
-    await publishCommit(landing, own, project, target, tips, tips.base);
+    await place.publish(await repositories.landingOf(project, own), tips, tips.base);
   });
 }
 
@@ -66,31 +68,32 @@ interface Preview {
 
 /** What the merge would do. Moves, tests and pushes nothing. */
 export async function previewMerge(
-  store: Pick<Store, "listTasks">,
+  store: Store,
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
   wanted: Wanted,
-  where: Where,
+  ports: PublishPorts,
   known: Merge | undefined,
-  workspaces: string,
 ): Promise<Preview> {
   const merge = newMerge(task, wanted, 0);
   const none = { commits: 0, changed: [] };
   const work = await mergeableWork(store, own, project, task);
   if (work.kind === "refused") return { merge: { ...merge, state: "refused", reason: work.reason }, ...none };
-  const unreviewed = await unreviewedWork(own, project, task, work.commit, where);
+  const place = placeAt({ store, where: ports.where }, own, project, wanted);
+  const unreviewed = await unreviewedWork(own, place, task, work.commit);
   if (unreviewed !== undefined) {
     const { reason, fix } = unreviewedTrouble(task, unreviewed);
     return { merge: { ...merge, state: "refused", reason: `${reason}\n${fix}` }, ...none };
   }
   const { target, strategy } = wanted;
-  const whole = await wholeWork(own, project, task, known, work.commit, where, known?.at ?? 0);
+  const whole = await wholeWork(own, project, task, known, place, work.commit, known?.at ?? 0);
   if (whole.kind === "conflict") {
     const files = whole.files.map(({ path }) => path.text);
     return { merge: { ...merge, state: "conflict", reason: whole.text, files }, ...none };
   }
-  const { base, user } = await findTips(own, project, target, where);
+  const tips = await place.find();
+  const { base } = tips;
   const author = await own.git.identityOf(project.path);
   const entry = { task: task.id, project: project.name, target, strategy, at: 0, stay: task.entry, priority: 0 };
   const ready = { ...entry, commit: whole.commit, message: messageOf(task) };
@@ -104,12 +107,10 @@ export async function previewMerge(
     changed: changed.map(({ path }) => path.text),
   };
   const there = { ...merge, commit: whole.commit, before: base, after: top };
-  // The user's checkout must follow, unless the remote's branch is authoritative.
-  const order = { repository: project.path, branch: target, commit: top, expected: user, workspaces };
-  const waits = where === "remote" || top === user ? undefined : await own.control.inTheWay(order);
+  const waits = await place.inTheWay(ports, tips, top);
   if (waits === undefined) return { merge: { ...there, state: "merged" }, ...brings };
-  const files = waits.files.map(({ text }) => text);
-  return { merge: { ...there, state: "waits", reason: waits.text, files }, ...brings };
+  const { reason, files } = waits;
+  return { merge: { ...there, state: "waits", reason, files }, ...brings };
 }
 
 interface Synchronised {
@@ -123,13 +124,31 @@ interface Synchronised {
 /** Nothing was changed. */
 type Clashed = { readonly kind: "conflict"; readonly commit: string } & Clash;
 
-/** Merges a branch of the user's into the task's branch, in its workspace. */
+/** The branch that is merged into a task's. */
+interface SyncSource {
+  readonly branch: string;
+  tip(): Promise<string>;
+}
+
+/** A branch of the user's. */
+export function userSource({ control }: ProjectWorkspaces, { path }: Project, branch: string): SyncSource {
+  return {
+    branch,
+    async tip() {
+      const found = (await control.syncFrom({ from: path, name: "user" })).branches[branch];
+      if (found === undefined) throw new Fault("sync.no-branch", `${path} has no branch "${branch}".`);
+      return found;
+    },
+  };
+}
+
+/** Merges a branch into the task's branch, in its workspace. */
 export async function syncBranch(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
-  from: string,
+  from: SyncSource,
 ): Promise<Synchronised | Clashed> {
   const { control, kind, git } = own;
   const folder = task.workspace;
@@ -140,8 +159,7 @@ export async function syncBranch(
     });
   // A const, because TypeScript does not keep the narrowing in the closure below.
   const { branch } = found;
-  const tip = (await control.syncFrom({ from: project.path, name: "user" })).branches[from];
-  if (tip === undefined) throw new Fault("sync.no-branch", `${project.path} has no branch "${from}".`);
+  const tip = await from.tip();
   const { commit: head } = await control.collect({ folder, branch, task: task.id });
   const commits = await control.countCommits(head, tip);
   if (commits === 0) return { kind: "synchronised", commit: head, commits };
@@ -160,12 +178,12 @@ export async function syncBranch(
 
   async function merged(onto: string, other: string): Promise<string | Clashed> {
     const author = await git.identityOf(project.path);
-    const message = `Merge ${from} into ${branch}\n`;
+    const message = `Merge ${from.branch} into ${branch}\n`;
     const made = await control.merge({ onto, branch: other, strategy: "merge", message, author, date: clock.now() });
     if (made.kind === "merged" || made.kind === "fast-forward") return made.commit;
     if (made.kind === "up-to-date") return onto;
     const files = made.files.map(({ path }) => path.text);
-    return { kind: "conflict", commit: onto, branch: from, files, text: made.text };
+    return { kind: "conflict", commit: onto, branch: from.branch, files, text: made.text };
   }
 }
 
@@ -181,10 +199,10 @@ const maxRounds = 8;
  */
 export async function undoMerge(ports: MergingPorts, project: Project, task: Task, by: string): Promise<Merge> {
   const { merge, landings } = await undoable(ports, task);
-  return ports.inTurn(lineOf(project.name, merge.target), async () => {
+  return ports.inTurn(lineOf(project.name, merge), async () => {
     const own = await ports.workspacesOf(project);
     for (let round = 0; round < maxRounds; round++) {
-      const undo = await tryOnce(ports, own, project, task, merge.target, landings);
+      const undo = await tryOnce(ports, own, project, task, merge, landings);
       if (undo === undefined) continue;
       const reason = landings.length === 1 ? "" : `${landings.length} merges were undone: ${shown(landings)}.`;
       const { undo: _, ...rest } = merge;
@@ -203,12 +221,12 @@ export async function undoMerge(ports: MergingPorts, project: Project, task: Tas
 export async function previewUndo(ports: MergingPorts, project: Project, task: Task): Promise<Preview> {
   const { merge, landings } = await undoable(ports, task);
   const own = await ports.workspacesOf(project);
-  const { where, workspaces } = await ports.landingOf(project, own);
-  const looked = where === "remote" ? "remote" : "here";
-  const { tips, commit } = await revertOnce(ports, own, project, task, merge.target, landings, looked);
-  const order = { repository: project.path, branch: merge.target, commit, expected: tips.user, workspaces };
-  const waits = where === "remote" || commit === tips.user ? undefined : await own.control.inTheWay(order);
-  if (waits !== undefined) throw inTheWay(waits.text);
+  const landing = await ports.landingOf(project, own);
+  const where = landing.where === "remote" ? "remote" : "here";
+  const place = placeAt({ store: ports.store, where }, own, project, merge);
+  const { tips, commit } = await revertOnce(ports, own, project, task, place, landings);
+  const waits = await place.inTheWay({ ...landing, where }, tips, commit);
+  if (waits !== undefined) throw inTheWay(waits.reason);
   const changed = commit === tips.base ? [] : await own.control.changedFiles(tips.base, commit);
   const reason = landings.length === 1 ? "" : `${landings.length} merges would be undone: ${shown(landings)}.`;
   return {
@@ -239,12 +257,13 @@ async function tryOnce(
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
-  target: string,
+  merge: Merge,
   landings: readonly Landed[],
 ): Promise<NonNullable<Merge["undo"]> | undefined> {
   const landing = await ports.landingOf(project, own);
-  const { tips, commit } = await revertOnce(ports, own, project, task, target, landings, landing.where);
-  const published = await publishCommit(landing, own, project, target, tips, commit);
+  const place = placeAt({ store: ports.store, where: landing.where }, own, project, merge);
+  const { tips, commit } = await revertOnce(ports, own, project, task, place, landings);
+  const published = await place.publish(landing, tips, commit);
   if (published.kind === "moved") return undefined;
   if (published.kind !== "published") throw inTheWay(published.reason);
   return { before: tips.base, after: commit };
@@ -256,11 +275,11 @@ async function revertOnce(
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
-  target: string,
+  place: LandingPlace,
   landings: readonly Landed[],
-  where: Where,
 ) {
-  const tips = await findTips(own, project, target, where);
+  const { branch: target } = place;
+  const tips = await place.find();
   if (tips.apart)
     throw new Fault("merge.apart", `Local "${target}" and the remote's "${target}" have diverged.`, {
       hint: "Reconcile them first: git pull",

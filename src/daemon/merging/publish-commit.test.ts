@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
-import type { Where } from "../task-work.ts";
+import { publishCommit, type Where } from "../user-branch.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { publishCommit } from "./stack.ts";
 
 interface Found {
   readonly where: Where;

@@ -1,13 +1,14 @@
 import type { Task } from "../../engine/task.ts";
-import { Fault, tell } from "../../fault.ts";
-import type { Conflict, ControlRepository, PublishOrder, Waits } from "../../ports/control-repository.ts";
+import { Fault } from "../../fault.ts";
+import type { Conflict, ControlRepository } from "../../ports/control-repository.ts";
 import type { Person } from "../../ports/git.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import { eventsOf, remoteName } from "../project.ts";
-import { findTips, type Tips, type Where } from "../task-work.ts";
+import type { LandingPlace } from "../landing-place.ts";
+import { eventsOf } from "../project.ts";
+import type { Tips } from "../user-branch.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { type Outcome, type Ready, refused, type Waiting } from "./merge-queue.ts";
+import { type Outcome, type Ready, refused } from "./merge-queue.ts";
 
 export interface Stack {
   /** The commit that contains everything that could be merged. */
@@ -111,87 +112,6 @@ async function onlyOurs(
   for (const { commit } of entries.filter((_, index) => known[index]))
     merges += (await control.countCommits(base, commit)) + 1;
   return (await control.countCommits(base, at)) <= merges;
-}
-
-export interface PublishPorts {
-  readonly where: Where;
-  /** The folder of all workspaces; branches that are checked out there are not updated. */
-  readonly workspaces: string;
-  readonly signal: AbortSignal;
-}
-
-type Publishing =
-  /** Verified: the branch contains the commit. */
-  | { readonly kind: "published" }
-  /** The branch has moved meanwhile. */
-  | { readonly kind: "moved" }
-  | Waiting
-  | { readonly kind: "refused"; readonly reason: string; readonly files: readonly string[] };
-
-/**
- * Publishes a commit to the remote first: if the remote refuses, nothing has moved. Before that, checks that the user's
- * checkout can follow, unless the remote's branch is authoritative.
- */
-export async function publishCommit(
-  { where, workspaces, signal }: PublishPorts,
-  { control }: ProjectWorkspaces,
-  project: Project,
-  target: string,
-  { user, remote }: Tips,
-  commit: string,
-): Promise<Publishing> {
-  const order: PublishOrder = {
-    ...{ repository: project.path, branch: target, commit, expected: user },
-    ...{ workspaces, signal },
-  };
-  const follows = remote !== undefined && where === "remote";
-  const waits = commit === user || follows ? undefined : await control.inTheWay(order);
-  if (waits !== undefined) return toWaiting(waits);
-  if (remote !== undefined && remote.at !== commit) {
-    const { address, at } = remote;
-    const refusal = await pushed(target, () =>
-      control.pushBranch({ remote: address, branch: target, commit, expected: at, isOwn: false, signal }),
-    );
-    if (refusal !== undefined) return refusal;
-  }
-  if (follows) {
-    const there = (await control.syncFrom({ from: remote.address, name: remoteName })).branches[target];
-    if (there === undefined || !(await control.isAncestor(commit, there))) return { kind: "moved" };
-    // The user's unpushed commits and unfinished work stay unchanged.
-    if (await control.isAncestor(user, commit)) await control.publish(order);
-    return { kind: "published" };
-  }
-  const result = await control.publish(order);
-  if (result.kind === "moved") return { kind: "moved" };
-  if (result.kind === "waits") return toWaiting(result);
-  // A merge counts as published only once it is seen in the branch.
-  const now = (await control.syncFrom({ from: project.path, name: "user", only: [target] })).branches[target];
-  const isThere = now !== undefined && (await control.isAncestor(commit, now));
-  return { kind: isThere ? "published" : "moved" };
-}
-
-/** An unreachable remote makes a merge wait. */
-export function unreachable(error: unknown): Waiting | undefined {
-  if (!(error instanceof Fault) || error.code !== "git.remote-unreachable") return undefined;
-  return { kind: "waits", reason: tell(error), files: [] };
-}
-
-async function pushed(target: string, push: () => Promise<void>): Promise<Publishing | undefined> {
-  try {
-    await push();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    // Another push came first; a remote may report that in different ways.
-    if (error.code === "git.ref-moved" || error.code === "git.diverged") return { kind: "moved" };
-    if (!error.code.startsWith("git.remote-")) throw error;
-    const reason = `"${target}" could not be pushed, so nothing was merged: ${tell(error)}`;
-    return unreachable(error) ?? { kind: "refused", reason, files: [] };
-  }
-}
-
-function toWaiting({ text, files }: Waits): Waiting {
-  return { kind: "waits", reason: text, files: files.map((file) => file.text) };
 }
 
 /** A branch's commit before and after a merge. */
@@ -317,18 +237,18 @@ export async function wholeWork(
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
-  merge: Pick<Merge, "undo" | "target"> | undefined,
+  merge: Pick<Merge, "undo"> | undefined,
+  place: LandingPlace,
   commit: string,
-  where: Where,
   date: number,
 ): Promise<Whole> {
   const { control } = own;
   const mine = { kind: "whole", commit } as const;
   if (merge?.undo === undefined || (await control.isAncestor(merge.undo.after, commit))) return mine;
-  const { base } = await findTips(own, project, merge.target, where);
+  const { base } = await place.find();
   if (!(await control.isAncestor(merge.undo.after, base))) return mine;
   const author = await own.git.identityOf(project.path);
-  const how = { message: restoreMessage(task, merge.target), author, date };
+  const how = { message: restoreMessage(task, place.branch), author, date };
   const onto = await restoreWork(control, [merge.undo], base, how);
   if (onto === undefined) return mine;
   const message = `Merge ${task.branch} with its reverted work\n`;

@@ -40,7 +40,7 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
       const test: LandPorts["test"] = testMerges
         ? (commit, merged) => testMerged(given, own, project, commit, merged)
         : undefined;
-      return { workspaces: places.workspaces, signal, where: where(), test, ...landing };
+      return { workspaces: places.workspaces, signal, inTurn: given.inTurn, where: where(), test, ...landing };
     },
   };
   const leavesUntested = async (project: Project) => {

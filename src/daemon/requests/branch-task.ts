@@ -8,9 +8,10 @@ import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
 import type { Core, Repositories } from "../core.ts";
 import { openPullRequest as openOn } from "../forge/pull-request.ts";
 import type { Handler } from "../handlers.ts";
+import { placeAt, placeNameOf } from "../landing-place.ts";
 import { type Clash, feedbackOn, learningIn, prepareMerge, tellConflict } from "../merging/conflicts.ts";
-import { syncBranch } from "../merging/other-merges.ts";
-import { mustHave, remoteName, targetOf } from "../project.ts";
+import { syncBranch, userSource } from "../merging/other-merges.ts";
+import { mustHave, remoteName } from "../project.ts";
 import { pullRequestView, viewOf } from "../views.ts";
 
 /** Pushes the task's branch and opens its pull request. The task's status does not change. */
@@ -44,9 +45,18 @@ export function syncTask(core: Core): Handler<Routes["syncTask"]> {
     const project = await mustHave(core, task.project);
     const { repositories } = core;
     if (repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
-    const { from = targetOf(project, task), giveBack = true } = asked.body;
+    const { giveBack = true } = asked.body;
+    const into =
+      asked.body.from === undefined ? await placeNameOf(core.store, project, task) : { target: asked.body.from };
+    const from = into.target;
     const ports = { clock: core.clock, signal: repositories.signal };
-    const synced = await syncBranch(ports, await repositories.workspacesOf(project), project, task, from);
+    const own = await repositories.workspacesOf(project);
+    const parents = () => placeAt({ store: core.store, where: "here" }, own, project, into).find();
+    const source =
+      into.parent === undefined
+        ? userSource(own, project, from)
+        : { branch: from, tip: async () => (await parents()).base };
+    const synced = await syncBranch(ports, own, project, task, source);
     const { commit } = synced;
     if (synced.kind === "synchronised")
       return {
@@ -57,7 +67,7 @@ export function syncTask(core: Core): Handler<Routes["syncTask"]> {
         givenBack: null,
         task: await freshView(core, task.id),
       };
-    const command = await prepareMerge(repositories, task, from);
+    const command = await prepareMerge(repositories, task, into);
     const givenBack = giveBack ? await giveToAgent(core, repositories, stored, actor, synced, command) : undefined;
     if (givenBack === undefined) throw conflict(synced, task.branch, task.workspace, command);
     return { from, commit, commits: 0, files: [...synced.files], givenBack, task: await freshView(core, task.id) };

@@ -10,10 +10,11 @@ import { findTask } from "../authorise.ts";
 import { bringBranch } from "../bring-work.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
+import { type LandingPlace, placeOf } from "../landing-place.ts";
 import { landingsOf } from "../merging/stack.ts";
-import { baseOf, isShared, mustHave } from "../project.ts";
+import { isShared, mustHave } from "../project.ts";
 import { noteSeen } from "../reviewed.ts";
-import { isOtherBranch, lastSeen, type Where } from "../task-work.ts";
+import { isOtherBranch } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
 const maxBytes = 8 * 1024 * 1024;
@@ -26,19 +27,18 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
     const project = await mustHave(core, task.project);
     const own = await core.repositories.workspacesOf(project);
     const bytes = asked.query.text === "false" ? 0 : maxBytes;
-    const target = await baseOf(core.store, project, task);
+    const place = await placeOf({ store: core.store, where: core.repositories.where() }, own, project, task);
     const found = task.workspace === "" ? undefined : await own.kind.inspect(task.workspace);
     const merge = await core.store.merges.get(task.id);
     const commit = await headOf(own, project, task, found?.kind === "there" ? found.branch : undefined, merge);
-    const where = core.repositories.where();
     const landings = merge?.state === "merged" && merge.commit === commit ? await landingsOf(core.store, merge) : [];
     const reviewed = asked.query.sinceReview === "true" ? reviewedCommit(task) : undefined;
-    const begin = async () => reviewed ?? beginOf(own, project, commit, target, landings[0]?.before, where);
+    const begin = async () => reviewed ?? beginOf(own, project, commit, place, landings[0]?.before);
     const base = commit === "" ? "" : await begin();
     if (bytes > 0) await noteSeen(core, asked.caller, task, commit);
     const isUncommitted = found?.kind === "there" && found.dirty && asked.query.committed !== "true";
     return {
-      target,
+      target: place.branch,
       base,
       commit,
       committed: base === "" ? nothing : await between(own, base, commit, bytes),
@@ -113,12 +113,11 @@ async function beginOf(
   { control }: ProjectWorkspaces,
   project: Project,
   commit: string,
-  target: string,
+  place: LandingPlace,
   beforeMerge: string | undefined,
-  where: Where,
 ): Promise<string> {
   await control.syncFrom({ from: project.path, name: "user" });
-  const seen = (await lastSeen(control, target, where)) ?? (await lastSeen(control, project.defaultBranch, where));
+  const seen = (await place.start()) ?? (await control.commitAt(`refs/remotes/user/${project.defaultBranch}`));
   const tip = beforeMerge ?? seen;
   if (tip === undefined) return "";
   const isIn = await control.isAncestor(commit, tip);

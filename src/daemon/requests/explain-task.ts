@@ -16,6 +16,7 @@ import { isWanted } from "../agents/start-run.ts";
 import { claimOf, findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
+import { placeOf } from "../landing-place.ts";
 import {
   expectedConflicts,
   givenBackConflict,
@@ -134,7 +135,8 @@ async function staleReview(core: Core, workflow: Workflow, task: Task, head: str
   const project = await core.store.getProject(task.project);
   if (project === undefined || task.judged === undefined || task.judged.commit === head) return [];
   const own = await core.repositories.workspacesOf(project);
-  const unreviewed = await unreviewedWork(own, project, task, head, core.repositories.where());
+  const place = await placeOf({ store: core.store, where: core.repositories.where() }, own, project, task);
+  const unreviewed = await unreviewedWork(own, place, task, head);
   return unreviewed === undefined ? [] : [unreviewedTrouble(task, unreviewed)];
 }
 

@@ -12,10 +12,11 @@ import type { Project, StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
+import { placeNameOf } from "../landing-place.ts";
 import { mergedModules, unpushedModules, warnOfModules } from "../merging/conflicts.ts";
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, previewUndo, undoMerge } from "../merging/other-merges.ts";
-import { mustHave, targetOf } from "../project.ts";
+import { mustHave } from "../project.ts";
 import { type Protected, protectedWord, seeIt, warnOfProtected, whatIsChanged } from "../protection.ts";
 import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
 import { isOtherBranch, taskCommit } from "../task-work.ts";
@@ -47,15 +48,17 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       : await (through === undefined
           ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
           : mayMove(core, asked, stored, workflow, facts, through));
-    const wanted = { target: targetOf(project, task), strategy, to, by: actor.role, givesBack: giveBack };
+    const into = await placeNameOf(core.store, project, task);
+    const wanted = { ...into, strategy, to, by: actor.role, givesBack: giveBack };
     if (dryRun) {
-      const { workspacesOf, where } = gitOf(core);
+      const { workspacesOf, landingOf } = gitOf(core);
       const own = await workspacesOf(project);
+      const landing = await landingOf(project, own);
       // A dry run does not fetch, unless the target exists on the remote only.
-      const looked = where() === "remote" ? "remote" : "here";
+      const ports = { ...landing, where: landing.where === "remote" ? "remote" : "here" } as const;
       const known = await core.store.merges.get(task.id);
       const { merge, commits, changed } = await previewMerge(
-        ...([core.store, own, project, task, wanted, looked, known, core.places.workspaces] as const),
+        ...([core.store, own, project, task, wanted, ports, known] as const),
       );
       const untested = ["merged", "waits"].includes(merge.state) && (await isUntested(core, project, merge));
       const warnings = [...(await warnOfProtected(core, task)), ...(await warnOfModules(core, task))];
@@ -74,7 +77,7 @@ async function mergeHeld(core: Core, asked: About, stored: StoredTask, project: 
   const { task } = await ask(core, asked, stored, (actor) => ({ kind: "continue", actor }));
   const reason = `The task's workflow merges it, in "${stored.task.status}".`;
   return {
-    ...{ state: "waits", reason, files: [], target: targetOf(project, stored.task) },
+    ...{ state: "waits", reason, files: [], target: (await placeNameOf(core.store, project, stored.task)).target },
     ...{ commit: "", before: "", after: "", givenBack: null, ...unrehearsed, task },
   };
 }
@@ -123,7 +126,7 @@ async function letItMerge(
       state: "waits",
       reason: `The task's workflow merges it, in "${to}".`,
       files: [],
-      target: targetOf(project, stored.task),
+      target: (await placeNameOf(core.store, project, stored.task)).target,
     },
     ...{ commit: "", before: "", after: "", givenBack: null, ...unrehearsed, task },
     warnings: await warnOfModules(core, stored.task),
@@ -190,7 +193,7 @@ export async function mergeApproved(
   const data = { commit, status: task.status };
   await core.store.addEvents(task.id, [{ type: "task.approved", by: actor.role, data, set: {} }], core.clock.now());
   const wanted: Wanted = {
-    target: targetOf(project, task),
+    ...(await placeNameOf(core.store, project, task)),
     strategy: "merge",
     to,
     by: actor.role,

@@ -81,6 +81,9 @@ export interface RenamePorts {
 /** Creates a branch of a new name in the task's workspace. */
 export type MakeBranch = (workspaces: ProjectWorkspaces, name: string) => Promise<void>;
 
+/** Removes what an ended task has left under a name, if nothing is lost. `tip`: the branch in the user's repository. */
+export type FreeName = (workspaces: ProjectWorkspaces, name: string, tip: string | undefined) => Promise<void>;
+
 /**
  * Gives the task's branch this name, or the nearest one that git accepts and that is free: in its workspace, if it has one, and
  * in the task. Idempotent: a second call for the same name keeps the result of the first.
@@ -91,6 +94,7 @@ export function renameBranch(
   task: Task,
   wanted: string,
   make: MakeBranch = ({ kind }, name) => kind.renameBranch(task.workspace, name),
+  free: FreeName = async () => {},
 ): Promise<void> {
   const name = nearestBranchName(wanted);
   return ports.inTurn(`branches ${project.name}`, async () => {
@@ -101,6 +105,10 @@ export function renameBranch(
     const isBegun =
       current !== undefined && current !== task.branch && [name, flat(name)].some((each) => isLike(current, each));
     const isOwn = await isOwnBranch(workspaces.control, task);
+    if (!isBegun) {
+      const { branches } = await workspaces.control.syncFrom({ from: project.path, name: "user" });
+      await free(workspaces, name, branches[name]);
+    }
     const branch = isBegun ? current : await makeFree(ports, project, task, workspaces, name, make);
     const begin = await workspaces.control.commitAt(`refs/remotes/user/${project.defaultBranch}`);
     if (isOwn && begin !== undefined) await noteOwnBranch(workspaces.control, { id: task.id, branch }, begin);

@@ -234,6 +234,10 @@ function guardControl(control: ControlRepository, project: Project, check: Check
       await check();
       return control.publish(order);
     },
+    async giveCommit(order) {
+      await check();
+      return control.giveCommit(order);
+    },
   };
 }
 

@@ -5,9 +5,9 @@ import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { Inspection, MendedHead, Operation, WorkspaceKind } from "../../ports/workspaces.ts";
-import { isOnlyByMove } from "../moved-target.ts";
-import { targetOf } from "../project.ts";
-import { isOtherBranch, keptWork, lastSeen, type Where } from "../task-work.ts";
+import { type LandingPlace, placeOf } from "../landing-place.ts";
+import { isOtherBranch, keptWork } from "../task-work.ts";
+import type { Where } from "../user-branch.ts";
 import { isReleased } from "./guard-workspaces.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
 import { noFiles, readTaskFiles, type TaskFiles } from "./task-files.ts";
@@ -54,7 +54,8 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     if (project === undefined) return nothingOutside;
     const workspaces = await workspacesOf(project);
     if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
-    const seen = await workspaceFacts(workspaces, project, task, where(), clock.now(), (head) => mended(task, head));
+    const place = await placeOf({ store, where: where() }, workspaces, project, task);
+    const seen = await workspaceFacts(workspaces, project, task, place, clock.now(), (head) => mended(task, head));
     if (task.workspace === "") return { ...noFiles, facts: await withForge(store, task, seen) };
     const branch = await workspaces.kind.currentBranch(task.workspace);
     // Nothing can be read from a missing folder; earlier text is in the store.
@@ -104,16 +105,16 @@ async function workspaceFacts(
   workspaces: ProjectWorkspaces,
   project: Project,
   task: Task,
-  where: Where,
+  place: LandingPlace,
   now: number,
   mended: (head: MendedHead) => Promise<void>,
 ): Promise<WorkspaceFacts> {
   const { kind } = workspaces;
   const collected =
-    task.workspace === "" ? undefined : await collectBranch(workspaces, project, task, where, now, mended);
-  if (collected === undefined) return keptFacts(workspaces, project, task, where);
+    task.workspace === "" ? undefined : await collectBranch(workspaces, project, task, place, now, mended);
+  if (collected === undefined) return keptFacts(workspaces, project, task, place);
   const { commit, dirty, unreadable } = collected;
-  const known = commit === undefined ? {} : await numbersOf(workspaces, project, task, where, commit);
+  const known = commit === undefined ? {} : await numbersOf(workspaces, place, commit);
   return {
     head: commit ?? "",
     taskFileTracked: await kind.isTaskFileTracked(task.workspace, await kind.taskFileName(task.workspace)),
@@ -127,21 +128,21 @@ async function keptFacts(
   workspaces: ProjectWorkspaces,
   project: Project,
   task: Task,
-  where: Where,
+  place: LandingPlace,
 ): Promise<WorkspaceFacts> {
   const head = await keptWork(workspaces, project, task);
   if (head === undefined) return nowhere;
-  const known = await numbersOf(workspaces, project, task, where, head);
+  const known = await numbersOf(workspaces, place, head);
   return { head, taskFileTracked: false, numbers: { workspace: 0, dirty: 0, ...known } };
 }
 
-async function numbersOf(own: ProjectWorkspaces, project: Project, task: Task, where: Where, commit: string) {
-  const { control } = own;
-  const base = await lastSeen(control, targetOf(project, task), where);
-  const commits = base === undefined ? 0 : await control.countCommits(base, commit);
+async function numbersOf({ control }: ProjectWorkspaces, place: LandingPlace, commit: string) {
+  const [start, base] = await Promise.all([place.start(), place.lastSeen()]);
+  const commits = start === undefined ? 0 : await control.countCommits(start, commit);
   // Work without a commit that the base lacks is merged, unless the base was moved there without a merge.
-  const isIn = base !== undefined && commits === 0;
-  const isMerged = isIn && !(await isOnlyByMove(own, project, task, commit));
+  const isIn =
+    base !== undefined && (start === base ? commits === 0 : (await control.countCommits(base, commit)) === 0);
+  const isMerged = isIn && !(await place.isOnlyByMove(commit));
   return { commits, merged: isMerged ? 1 : 0 };
 }
 
@@ -157,7 +158,7 @@ async function collectBranch(
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
-  where: Where,
+  place: LandingPlace,
   now: number,
   mended: (head: MendedHead) => Promise<void>,
 ): Promise<CollectedWork | undefined> {
@@ -174,14 +175,14 @@ async function collectBranch(
     if (found.kind !== "there") return undefined;
     const { branch, head, dirty } = found;
     try {
-      if (branch === undefined) return await collectDetached(own, project, task, found, where, now);
+      if (branch === undefined) return await collectDetached(own, project, task, found, place, now);
       const { commit } = await control.collect({ folder: workspace, branch, task: id, seenAt: head });
       return { commit, dirty };
     } catch (error) {
       if (isReleased(error)) return undefined;
       if (isOtherBranch(error) && branch !== undefined) {
         const other = { reason: error.message, fix: `${error.hint}. Then ask again.`, otherBranch: branch };
-        return await collectDetached(own, project, task, found, where, now, other);
+        return await collectDetached(own, project, task, found, place, now, other);
       }
       if (tries === maxTries || (await kind.currentBranch(workspace)) === branch) throw error;
     }
@@ -222,7 +223,7 @@ async function collectDetached(
   project: Project,
   task: Task,
   { head, dirty, operation }: Extract<Inspection, { kind: "there" }>,
-  where: Where,
+  place: LandingPlace,
   now: number,
   other?: Unreadable,
 ): Promise<CollectedWork> {
@@ -235,7 +236,7 @@ async function collectDetached(
       return keptWork({ control }, project, task);
     },
   );
-  const base = await lastSeen(control, targetOf(project, task), where);
+  const base = await place.lastSeen();
   let relation = await relationOf(control, commit, base, head);
   let trouble = "";
   if (relation === "unknown") {

@@ -9,6 +9,7 @@ import type { Log } from "../../ports/system.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { sha256 } from "../../sha256.ts";
 import { sentences } from "../../text.ts";
+import { placeNameOf } from "../landing-place.ts";
 import { allTasks, isShared, targetOf, uuid8Of } from "../project.ts";
 import { otherBranchCode } from "../task-work.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
@@ -89,13 +90,13 @@ async function stateOf(
   branches: Readonly<Record<string, string>>,
 ): Promise<Pick<EndedBranch, "state" | "reason">> {
   const merge = await store.merges.get(task.id);
-  const target = merge?.target ?? targetOf(project, task);
+  const { target, parent } = merge ?? (await placeNameOf(store, project, task));
   const isMerged =
     merge?.state === "merged" ||
     merge?.state === "undone" ||
     (await store.pullRequests.get(task.id))?.state === "merged";
   const name = `${task.project}#${task.number}`;
-  const tip = branches[target];
+  const tip = parent === undefined ? branches[target] : await control.commitAt(taskRef(parent));
   if (tip !== undefined && (await control.isAncestor(commit, tip)))
     return isMerged
       ? { state: "merged", reason: `${name} is merged, and "${target}" contains all of it.` }

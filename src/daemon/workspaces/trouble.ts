@@ -9,7 +9,7 @@ import type { Clock } from "../../ports/system.ts";
 import { blockedWorkspace } from "../../ports/workspaces.ts";
 import { missingTrouble, movedBranchOf, movedBranchTrouble, movedTarget, movedTrouble } from "../moved-target.ts";
 import type { Perform, Performers } from "../perform.ts";
-import { targetOf } from "../project.ts";
+import { parentOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
 import { isOtherBranch, offBranch } from "../task-work.ts";
 import type { PoolPorts } from "./pool.ts";
@@ -31,7 +31,8 @@ export interface Trouble {
  */
 export async function workspaceTrouble(
   { store, workspacesOf }: { readonly store: Store; readonly workspacesOf: WorkspacesOf },
-  task: Pick<Task, "id" | "project" | "workspace" | "branch" | "base" | "runs">,
+  task: Pick<Task, "id" | "project" | "workspace" | "branch" | "base" | "runs"> &
+    Partial<Pick<Task, "parent" | "part">>,
   isMergedNext: () => Promise<boolean>,
 ): Promise<Trouble | undefined> {
   const { id, project: name, workspace, branch } = task;
@@ -104,9 +105,11 @@ async function targetsTrouble(
   store: Store,
   own: ProjectWorkspaces,
   project: Project,
-  task: Pick<Task, "id" | "base">,
+  task: Pick<Task, "id" | "base"> & Partial<Pick<Task, "parent" | "part">>,
   isMergedNext: () => Promise<boolean>,
 ): Promise<Trouble | undefined> {
+  // The branch of a parent is out of the agents' reach.
+  if (parentOf(task) !== "") return undefined;
   const target = targetOf(project, task);
   const moved = await movedTarget(own, project, target, store);
   const isConcerned = moved?.tasks.some(({ id }) => id === task.id) || (await isMergedNext());

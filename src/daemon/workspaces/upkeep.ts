@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { readDuration } from "../../engine/duration.ts";
 import type { Config } from "../../home/config-fields.ts";
 import { readSize } from "../../home/workspace-fields.ts";
+import { taskRef } from "../../ports/control-repository.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
 import { sentences } from "../../text.ts";
 import { publishAgents } from "../callers.ts";
-import { allTasks, targetOf } from "../project.ts";
+import { allTasks, parentOf, targetOf } from "../project.ts";
 import { adoptFolders, freeWorkspaces, staleWorkspaces, strayFolders, type ToClean } from "./free-workspaces.ts";
 import { deleteEndedBranch, deleteSpentBranches, endedBranches } from "./own-branches.ts";
 import { type PoolPorts, releaseWorkspaces, removeWorkspace } from "./pool.ts";
@@ -269,10 +270,12 @@ export async function forgetRefs(ports: ForgetPorts, project: Project, signal: A
     if (stored === undefined || stored.isOpen || stored.updatedAt > before || parents.has(id)) continue;
     if ((await store.pullRequests.get(id))?.state === "open") continue;
     const target = (await store.merges.get(id))?.target ?? targetOf(project, stored.task);
-    const tips = [...new Set([branches[target], branches[project.defaultBranch]])];
+    const parent = parentOf(stored.task);
+    const tip = parent === "" ? undefined : await control.commitAt(taskRef(parent));
+    const tips = [...new Set([branches[target], branches[project.defaultBranch], tip])];
     count += await control.dropContainedRefs(
       own,
-      tips.flatMap((tip) => tip ?? []),
+      tips.flatMap((each) => each ?? []),
     );
   }
   return count;

@@ -1,7 +1,7 @@
 import { dirname, join, resolve, sep } from "node:path";
 import { syncFolderIfThere } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
-import type { PublishOrder, PublishResult, RestoreOrder, Waits } from "../../../ports/control-repository.ts";
+import type { GiveOrder, PublishOrder, PublishResult, RestoreOrder, Waits } from "../../../ports/control-repository.ts";
 import { shellWord } from "../../../shell-quote.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkFolder, fetchFlags, fromControl } from "../control/fetch-into.ts";
@@ -193,6 +193,10 @@ export async function restoreBranch(control: ControlGit, order: RestoreOrder): P
   const args = ["update-ref", "--no-deref", "-m", restoredMessage, ref, commit, at ?? noCommit(commit)];
   await control.run(place, args, { writes: true, signal });
   await syncFolderIfThere(dirname(join(await commonFolderOf(control.run, place), ref)));
+}
+
+export async function giveCommit(control: ControlGit, { repository, commit, signal }: GiveOrder): Promise<void> {
+  await makeLasting(control, { folder: checkFolder(repository), configuration: "user" }, checkCommit(commit), signal);
 }
 
 async function refuseMove({ repository, branch, commit, from }: RestoreOrder, at: string): Promise<void> {

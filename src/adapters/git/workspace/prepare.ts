@@ -127,9 +127,10 @@ interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBran
 
 /** The commit to check out: the branch's tip, or where the branch will start. */
 async function chooseCommit(mechanics: Mechanics, preparing: Preparing): Promise<string> {
-  const { folder, branch, base, lastAt, existing, record, found } = preparing;
+  const { folder, branch, base, at, lastAt, existing, record, found } = preparing;
   const elsewhere = await mechanics.useOf(branch, folder, found.folders);
   if (elsewhere !== undefined) throw branchElsewhere(branch, elsewhere);
+  if (at !== undefined && mechanics.kind === "clone") return checkCommit(at);
   // Branches that a former task left in its clone do not matter.
   const isSame = record === undefined || record.branch === branch;
   const tip = await mechanics.tipOf(branch, isSame ? found.folders : undefined);

@@ -1,0 +1,197 @@
+import type { Effect } from "../../engine/decision.ts";
+import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
+import { Fault } from "../../fault.ts";
+import type { Turns } from "../../keyed.ts";
+import { taskRef } from "../../ports/control-repository.ts";
+import type { Merge } from "../../ports/records.ts";
+import type { Project } from "../../ports/store.ts";
+import type { Clock } from "../../ports/system.ts";
+import { beganByPerson } from "../deadlines.ts";
+import { placeNameOf } from "../landing-place.ts";
+import { prepareMerge } from "../merging/conflicts.ts";
+import { type LandEntriesPorts, messageOf } from "../merging/land.ts";
+import { noteMerge } from "../merging/merge-history.ts";
+import { type Merging, newMerge } from "../merging/merging.ts";
+import { obstacle } from "../merging/stack.ts";
+import { partsOf } from "../parts.ts";
+import type { Perform } from "../perform.ts";
+import { parentOf, projectOf } from "../project.ts";
+import type { Protection } from "../protection.ts";
+import { branchOfTask } from "../task-branch.ts";
+import { mergeableWork, taskCommit } from "../task-work.ts";
+import { identityOf, type ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+
+export interface MergeEffectPorts extends LandEntriesPorts {
+  readonly clock: Clock;
+  readonly inTurn: Turns;
+  readonly signal: AbortSignal;
+  readonly merging: Merging;
+  readonly protection: Pick<Protection, "mustBeConfirmed">;
+  workflowOf(task: Task): Promise<Workflow>;
+}
+
+/** Merges a task's work into the branch that it goes into, or the work of its parts into its own branch. */
+export function mergeEffect(ports: MergeEffectPorts): Perform {
+  return async (effect, context) => {
+    const { from = "task", into = "default" } = effect.params;
+    if (from === "children" && into === "task") return mergeParts(ports, context.task);
+    if (from !== "task" || into === "task")
+      throw new Fault("effect.unavailable", `Merging from ${from} into ${into} is not available in this version yet.`);
+    if (into === "parent" && parentOf(context.task) === "")
+      throw new Fault("merge.no-parent", "The task is no part of another task's plan, so it has no parent's branch.", {
+        hint: "Only tasks that a fan-out has made are merged into their parent.",
+      });
+    return mergeWork(ports, effect, context.task);
+  };
+}
+
+/**
+ * Merges the task's work into its parent's branch, or into the default branch. Done when the work was seen there. Work that
+ * changes what decides about work ends with `protected` until a person has confirmed it.
+ */
+async function mergeWork(ports: MergeEffectPorts, { params }: Effect, task: Task): Promise<void> {
+  const { store, merging, workspacesOf, protection } = ports;
+  const { strategy, uncommitted } = params;
+  const project = await projectOf(store, task.project);
+  const place = await placeNameOf(store, project, task);
+  const leaves = uncommitted === "leave";
+  const own = await workspacesOf(project);
+  const known = await store.merges.get(task.id);
+  // A merge that a crash interrupted goes on with the commit that was checked before.
+  const checked = known?.endedAt === undefined && known?.entry === task.entry ? known.only : undefined;
+  const work = await mergeableWork(store, own, project, task, leaves);
+  const commit = checked ?? (work.kind === "ready" ? work.commit : undefined);
+  if (commit !== undefined) await protection.mustBeConfirmed(task, commit);
+  const merge = await merging.askAndWait(task, {
+    ...place,
+    strategy: strategy === "ff" ? "ff" : "merge",
+    to: "",
+    // A person may have requested the state in which the workflow merges.
+    by: (await beganByPerson(store, task.id)) ? "human" : "engine",
+    ...(leaves ? { leaves: true } : {}),
+    // Only the commit that was checked.
+    only: commit ?? "",
+  });
+  if (merge.state === "refused" && work.kind === "ready") {
+    const now = await mergeableWork(store, own, project, task, leaves);
+    const reason = "The branch has moved since its work was checked.";
+    if (now.kind === "ready" && now.commit !== commit) throw new Fault("merge.moved", reason, { retry: "later" });
+  }
+  if (merge.state !== "merged") throw new Fault(wordOf(merge), await reasonOf(ports, task, merge));
+  // No one has asked to merge the later commits: the workflow must not end the task as if they were merged.
+  if (merge.reason !== "") throw new Fault("merge.later", merge.reason);
+}
+
+/** A part's agent mends what does not fit together, so it is told how to get the parent's branch. */
+async function reasonOf(ports: MergeEffectPorts, task: Task, merge: Merge): Promise<string> {
+  const isMendable = merge.state === "conflict" || merge.state === "tests";
+  if (merge.parent === undefined || !isMendable) return merge.reason;
+  return `${merge.reason}\nIn the workspace, run: ${await prepareMerge(ports, task, merge)}`;
+}
+
+/** The workflow's word for the result. */
+function wordOf({ state }: Merge): string {
+  return state === "conflict" || state === "tests" ? state : "merge.refused";
+}
+
+interface Left {
+  readonly task: Task;
+  readonly commit: string;
+}
+
+/**
+ * Proves that the task's branch contains the work of every part that is done, and merges what is missing. What conflicts with
+ * the branch is left out, and ends the merge with `conflict`.
+ */
+async function mergeParts(ports: MergeEffectPorts, task: Task): Promise<void> {
+  const { store, protection } = ports;
+  const project = await projectOf(store, task.project);
+  const own = await ports.workspacesOf(project);
+  const head = await taskCommit(own, project, task);
+  const left = await leftParts(ports, own, task, head);
+  const known = await store.merges.get(task.id);
+  if (head === undefined || left.length === 0) {
+    // An earlier conflict is resolved.
+    if (known?.parent === task.id) await store.merges.remove(task.id);
+    return;
+  }
+  const author = await identityOf(own.git, project.path);
+  const date = ports.clock.now();
+  const answers = await own.control.mergeAll({
+    onto: head,
+    author,
+    entries: left.map((part) => ({ branch: part.commit, strategy: "merge", message: messageOf(part.task), date })),
+  });
+  let top = head;
+  for (const answer of answers) if ("commit" in answer) top = answer.commit;
+  if (top !== head) {
+    await protection.mustBeConfirmed(task, top);
+    await moveOwnBranch(ports, own, task, head, top);
+  }
+  for (const [index, answer] of answers.entries()) {
+    const part = left[index];
+    if (part !== undefined && answer.kind === "conflict") throw await clash(ports, own, project, task, part, answer);
+  }
+}
+
+/** The parts that are done, and whose work the branch lacks. */
+async function leftParts(
+  ports: MergeEffectPorts,
+  { control }: ProjectWorkspaces,
+  task: Task,
+  head: string | undefined,
+): Promise<readonly Left[]> {
+  const left: Left[] = [];
+  for (const part of await partsOf(ports, task)) {
+    if (part.outcome !== "done") continue;
+    const { id } = part.task;
+    const commit = (await control.commitAt(taskRef(id))) ?? (await ports.store.merges.get(id))?.commit ?? "";
+    const isIn = commit === "" || (head !== undefined && (await control.isAncestor(commit, head)));
+    if (!isIn) left.push({ task: part.task, commit });
+  }
+  return left;
+}
+
+/** Moves the task's branch forward: with its files in the task's workspace, or else in the control repository only. */
+async function moveOwnBranch(
+  { inTurn, signal }: MergeEffectPorts,
+  { control, kind }: ProjectWorkspaces,
+  task: Task,
+  head: string,
+  commit: string,
+): Promise<void> {
+  const { workspace: folder, branch, id } = task;
+  if (folder === "") return inTurn(branchOfTask(id), () => control.moveRef(taskRef(id), commit, head));
+  if (kind.kind === "clone") await kind.forwardBranch(folder, commit);
+  else {
+    const result = await control.publish({ repository: folder, branch, commit, expected: head, signal });
+    if (result.kind === "waits") throw new Fault("merge.in-the-way", result.text, { retry: "later" });
+    if (result.kind === "moved") throw new Fault("merge.moved", `"${branch}" has moved just now.`, { retry: "later" });
+  }
+  await control.collect({ folder, branch, task: id });
+}
+
+/** The fault of a part that conflicts. The task's agent is given its branch. */
+async function clash(
+  ports: MergeEffectPorts,
+  { control, kind }: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  part: Left,
+  answer: Parameters<typeof obstacle>[1],
+): Promise<Fault> {
+  const outcome = obstacle({ target: task.branch }, answer);
+  const { reason, files } = outcome.kind === "conflict" ? outcome : { reason: "", files: [] };
+  const title = `The work of ${part.task.project}#${part.task.number} (${part.task.part?.title ?? ""})`;
+  const isClone = kind.kind === "clone" && task.workspace !== "";
+  if (isClone) await kind.learnBranch(task.workspace, part.task.branch, part.commit);
+  else await control.giveCommit({ repository: project.path, commit: part.commit });
+  const command = `git merge ${isClone ? part.task.branch : part.commit}`;
+  const text = `${reason.replace(/^The task's work/, title)}\nIn the workspace, run: ${command}`;
+  const wanted = { target: task.branch, parent: task.id, strategy: "merge", to: "", by: "engine" } as const;
+  const merge: Merge = { ...newMerge(task, wanted, ports.clock.now()), state: "conflict", reason: text, files };
+  const ended = { ...merge, commit: part.commit, endedAt: ports.clock.now() };
+  await noteMerge(ports, ended, "merge.failed", { word: "conflict", reason: text, files });
+  return new Fault("conflict", text);
+}
