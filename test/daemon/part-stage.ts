@@ -10,8 +10,8 @@ export const partFlow = `
 version: 1
 states:
   todo: { waits_for: human, next: busy }
-  busy: { waits_for: human, next: merging }
-  parent: { waits_for: human, next: whole }
+  busy: { waits_for: human, next: dropped }
+  parent: { waits_for: human, next: dropped }
   merging:
     do: [{ action: merge, into: parent, strategy: no-ff }]
     outcomes:
@@ -19,9 +19,9 @@ states:
       - { on: tests, then: failing }
       - { on: failed, then: refused }
     next: done
-  conflicted: { waits_for: human, next: merging }
-  failing: { waits_for: human, next: merging }
-  refused: { waits_for: human, next: merging }
+  conflicted: { waits_for: human, next: dropped }
+  failing: { waits_for: human, next: dropped }
+  refused: { waits_for: human, next: dropped }
   whole:
     do: [acquire_workspace, { action: merge, from: children, into: task, strategy: no-ff }]
     outcomes: [{ on: conflict, then: conflicted }]
@@ -31,7 +31,8 @@ states:
   dropped: { terminal: true, outcome: failed, do: [release_workspace] }
 transitions:
   - { from: [todo, joined, conflicted], to: parent, by: human, hooks: [acquire_workspace, release_workspace] }
-  - { from: conflicted, to: whole, by: human }
+  - { from: [parent, conflicted], to: whole, by: human }
+  - { from: [busy, conflicted, failing, refused], to: merging, by: human }
   - from: todo
     to: busy
     by: human
@@ -79,7 +80,9 @@ export async function partStage(options: Options = {}) {
     async part(id: string, slot: number, given: Partial<NonNullable<TaskIdentity["part"]>> = {}): Promise<Task> {
       const part = { stay: 1, item: id, try: 1, slot, title: `Part ${id}`, description: "", files: [], size: "M" } as const;
       await create(id, { parent: "ppppp", base: "team/x", part: { ...part, ...given } });
-      return move(id, "busy");
+      const begun = await move(id, "busy");
+      if (begun.held !== undefined) throw new Error(begun.held.reason);
+      return begun;
     },
     async merges(id: string) {
       const events = await stage.store.listEvents({ task: id }, 0, 1_000);
