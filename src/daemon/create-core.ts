@@ -221,7 +221,7 @@ export function createCore(ports: CorePorts): RunningCore {
       confine: createConfine({ ...ports.agents, places, home: ports.home, log, config: agentSettings }),
       testCommandOf: (project) => settingsOf(project).testCommand,
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
-      ...(parts === undefined ? {} : { checkoutFor: parts.checkoutFor }),
+      ...(parts === undefined ? {} : { checkoutFor: parts.checkoutFor, diffOf: parts.diffOf }),
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
   agents?.dispatch.followLimits(needs.noticed);

@@ -15,6 +15,7 @@ import { watchPullRequests } from "./forge/watch-pull-requests.ts";
 import { createPredictions } from "./merging/conflicts.ts";
 import { createRepositories, type Landing } from "./merging/test-merged.ts";
 import type { Performers } from "./perform.ts";
+import { createDiffOf, type DiffOf } from "./prompt-diff.ts";
 import { createProtection } from "./protection.ts";
 import type { Submit } from "./submit.ts";
 import type { Where } from "./user-branch.ts";
@@ -73,6 +74,7 @@ interface GitParts {
   /** Writes the task's document into its workspace, and returns the name of the role's own file. */
   placeFiles(task: Task, role: string): Promise<string>;
   readonly checkoutFor: CheckoutFor;
+  readonly diffOf: DiffOf;
   /** A task has changed. */
   noticed(stored: StoredTask): void;
   /** After a start, before tasks continue: puts the pools in order. */
@@ -174,6 +176,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       await refreshFiles(task.id);
       return fileNameOf(store, (await workspacesOf(project)).kind, task, role);
     },
+    diffOf: createDiffOf({ store, workspacesOf, where }),
     checkoutFor: createCheckouts({
       ...{ ...given, workspacesOf, where, signal: stopping.signal },
       publishAgents: () => publishAgents({ store, places }),

@@ -330,11 +330,6 @@ export function unfinishedParts(workflow: Workflow): readonly string[] {
   const fanOut = states.find(({ wait }) => wait.kind === "fan_out");
   if (fanOut !== undefined)
     found.push(`Child tasks are not started yet: in "${fanOut.name}" the task is held, and you can only cancel it.`);
-  const toParent = states.find((state) => state.do.some(({ params }) => params.into === "parent"));
-  if (toParent !== undefined)
-    found.push(
-      `Merging into a parent task does not work yet: "${toParent.name}" fails. Only a child task could use it.`,
-    );
   const guards: readonly Guard[] = [
     ...workflow.ways.flatMap((way) => way.when),
     ...states.flatMap((state) => state.rules.flatMap((rule) => rule.when)),

@@ -3,7 +3,7 @@ import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import { createMemo } from "../keyed.ts";
-import type { ControlRepository } from "../ports/control-repository.ts";
+import { type ControlRepository, taskRef } from "../ports/control-repository.ts";
 import type { Project, Store } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import type { ProjectFiles } from "../project-tests/finders.ts";
@@ -11,7 +11,7 @@ import type { ProtectedChange } from "../project-tests/protected.ts";
 import { sha256 } from "../sha256.ts";
 import { type CommitFiles, commitFiles, readingCommits } from "./commit-files.ts";
 import type { Core } from "./core.ts";
-import { eventsOf, projectOf, targetOf } from "./project.ts";
+import { eventsOf, parentOf, projectOf, targetOf } from "./project.ts";
 import type { Submit } from "./submit.ts";
 import { taskCommit } from "./task-work.ts";
 import { lastSeen, type Where } from "./user-branch.ts";
@@ -131,6 +131,17 @@ export function createProtection(ports: ProtectionPorts): Protection {
       await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { protectedChanges: changes } });
     return found;
   };
+  /** Whether a part has its protected changes from its parent's branch, into which they came with a person's consent. */
+  const isInherited = async (task: Task, commit: string) => {
+    const parent = parentOf(task);
+    if (parent === "") return false;
+    const { project, control } = await placeOf(task);
+    const tip = await control.commitAt(taskRef(parent));
+    const begin = tip && (await control.mergeBase(tip, commit));
+    if (begin === undefined) return false;
+    const { protect } = ports.settingsOf(project);
+    return (await compare(control, begin, commit, await configuredFor(project, task), protect)).content === "";
+  };
   const isConfirmed = async (task: string, { content }: Protected) =>
     content === "" || (await marksOf(store, task, content)).isConfirmed;
   const confirm = async (task: string, { commit, lines: changes, content }: Protected) => {
@@ -149,6 +160,7 @@ export function createProtection(ports: ProtectionPorts): Protection {
       // Before the mark, which would not be older than what the person did.
       const before = await of(task, commit);
       if (before.content === "") return void (await mark(task, commit));
+      if (before.runners.length === 0 && (await isInherited(task, commit))) return;
       if (await isConfirmed(task.id, before)) return confirm(task.id, before);
       await mark(task, commit);
       throw new Fault(protectedWord, `${whatIsChanged(before)} A person must see it before it is merged.`, {

@@ -5,6 +5,7 @@ import { isCheckout } from "../ports/records.ts";
 import type { Project, Store } from "../ports/store.ts";
 import type { LandingPlace } from "./landing-place.ts";
 import type { Waiting } from "./merging/merge-queue.ts";
+import { remoteName } from "./project.ts";
 import type { Tips } from "./user-branch.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 
@@ -102,7 +103,8 @@ export function taskBranch(
         return `git merge ${base}`;
       }
       await kind.learnBranch(workspace, branch, base);
-      return `git merge ${branch}`;
+      // An agent may have moved its own branch of that name.
+      return `git merge ${remoteName}/${branch}`;
     },
   };
 }

@@ -68,6 +68,7 @@ function ofTask(task: Task): Readonly<Record<string, string | undefined>> {
     workspace: task.workspace,
     tmux_session: task.tmuxSession,
     pr_url: task.prUrl,
+    review_at: task.prUrl || `the branch ${task.branch} (signalbox task diff ${task.id})`,
     ticket: task.ticket,
     labels: task.labels.join(", "),
     priority: String(task.priority),

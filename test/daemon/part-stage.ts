@@ -28,6 +28,7 @@ states:
     next: joined
   joined: { waits_for: human, next: done }
   done: { terminal: true, do: [release_workspace] }
+  finished: { terminal: true, outcome: done, do: [release_workspace] }
   dropped: { terminal: true, outcome: failed, do: [release_workspace] }
 transitions:
   - { from: [todo, joined, conflicted], to: parent, by: human, hooks: [acquire_workspace, release_workspace] }
@@ -39,10 +40,10 @@ transitions:
     hooks:
       - acquire_workspace
       - { action: create_branch, name: "{parent.branch}-agent-{agent_number}", from: "{parent.branch}" }
-  - { from: any, to: dropped, by: human }
+  - { from: any, to: [dropped, finished], by: human }
 `;
 
-type Options = Partial<Omit<GitCoreOptions, "name" | "flow">>;
+type Options = Partial<Omit<GitCoreOptions, "name">>;
 
 /** A parent "ppppp" on the branch "team/x", which waits without a workspace, and parts of its plan. */
 export async function partStage(options: Options = {}) {
@@ -78,7 +79,16 @@ export async function partStage(options: Options = {}) {
       return move("ppppp", "parent");
     },
     async part(id: string, slot: number, given: Partial<NonNullable<TaskIdentity["part"]>> = {}): Promise<Task> {
-      const part = { stay: 1, item: id, try: 1, slot, title: `Part ${id}`, description: "", files: [], size: "M" } as const;
+      const part = {
+        stay: 1,
+        item: id,
+        try: 1,
+        slot,
+        title: `Part ${id}`,
+        description: "",
+        files: [],
+        size: "M",
+      } as const;
       await create(id, { parent: "ppppp", base: "team/x", part: { ...part, ...given } });
       const begun = await move(id, "busy");
       if (begun.held !== undefined) throw new Error(begun.held.reason);

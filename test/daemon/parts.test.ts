@@ -81,3 +81,196 @@ describe.each(["clone", "worktree"] as const)("in workspaces of kind %s", (works
     expect(await ask("fetchTask", "b1111", { as: "rescued" })).toMatchObject({ commit: lost, how: "created" });
   });
 });
+
+test("the parts of a parent are merged in one line, each with its own merge commit", async () => {
+  const { begin, part, move, commit, control, git, tip } = await partStage();
+  await begin();
+  const ids = ["b1111", "b2222", "b3333"];
+  for (const [index, id] of ids.entries()) {
+    const { workspace } = await part(id, index + 1);
+    commit(workspace, { [`${id}.md`]: "done\n" });
+  }
+  const ended = await Promise.all(ids.map((id) => move(id, "merging")));
+  expect(ended.map(({ status }) => status)).toEqual(["done", "done", "done"]);
+  const { folder } = await control();
+  const merges = git(folder, "log", "--first-parent", "--merges", "--format=%s", await tip()).split("\n");
+  expect(merges.sort()).toEqual([1, 2, 3].map((slot) => `Merge team/x-agent-${slot}: Brew`));
+});
+
+test("a merge waits while the parent has a workspace, and continues when that is released", async () => {
+  const { begin, part, move, commit, create, until, core, store, show, tip } = await partStage();
+  await begin();
+  const { workspace } = await part("b1111", 1);
+  commit(workspace, { "cup.md": "full\n" });
+  // The parent goes on before its parts have ended: no workflow does that, but a person can.
+  const joined = await move("ppppp", "whole");
+  const before = await tip();
+  await core.submit("b1111", { kind: "move", to: "merging", actor: { role: "human" } });
+  for (let i = 0; i < 200 && (await store.merges.get("b1111"))?.state !== "waits"; i++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(await store.merges.get("b1111")).toMatchObject({
+    state: "waits",
+    reason: expect.stringContaining(`in its workspace ${joined.workspace}`),
+  });
+  expect(await tip()).toBe(before);
+  await move("ppppp", "parent");
+  await until("b1111", ({ task }) => task.status === "done");
+  expect(await show("cup.md")).toBe("full");
+  expect(await create("b2222")).toMatchObject({ status: "todo" });
+});
+
+test("nothing is merged into the branch of a parent that has ended", async () => {
+  const { begin, part, move, commit, until, tip } = await partStage();
+  await begin();
+  const { workspace } = await part("b1111", 1);
+  commit(workspace, { "cup.md": "full\n" });
+  await move("ppppp", "dropped");
+  await until("ppppp", ({ isOpen }) => !isOpen);
+  const before = await tip();
+  const refused = await move("b1111", "merging");
+  expect(refused).toMatchObject({ status: "refused" });
+  expect(refused.reason).toContain("has ended, so its branch");
+  expect(await tip()).toBe(before);
+});
+
+test("work whose tests fail together with the parent's branch goes back with the command that shows it", async () => {
+  const stage = await partStage({
+    ports: {
+      landing: { test: async (_, merged) => (merged.length > 0 ? "The tests fail on the result." : undefined) },
+    },
+  });
+  const { begin, part, move, commit, git, tip } = stage;
+  await begin();
+  const { workspace } = await part("b1111", 1);
+  commit(workspace, { "cup.md": "full\n" });
+  const before = await tip();
+  const failing = await move("b1111", "merging");
+  expect(failing).toMatchObject({ status: "failing" });
+  expect(failing.reason).toBe("The tests fail on the result.\nIn the workspace, run: git merge origin/team/x");
+  expect(git(workspace, "rev-parse", "origin/team/x")).toBe(before);
+});
+
+test("a merge of a part can be undone in its parent's branch, and merged again", async () => {
+  const stage = await partStage({ workspaces: "worktree" });
+  const { begin, part, move, commit, ask, show, git, repository } = stage;
+  await begin();
+  const { workspace } = await part("b1111", 1);
+  commit(workspace, { "cup.md": "full\n" });
+  await move("b1111", "merging");
+  const main = git(repository, "rev-parse", "main");
+  expect(await ask("undoMerge", "b1111")).toMatchObject({ state: "undone", target: "team/x" });
+  await expect(show("cup.md")).rejects.toThrow();
+  expect(git(repository, "rev-parse", "main")).toBe(main);
+});
+
+test("a branch of the user's with the name of a slot is left alone", async () => {
+  const { begin, part, git, repository } = await partStage({ workspaces: "worktree" });
+  await begin();
+  git(repository, "branch", "team/x-agent-1");
+  const before = git(repository, "rev-parse", "team/x-agent-1");
+  expect((await part("b1111", 1)).branch).toBe("team/x-agent-1-2");
+  expect(git(repository, "rev-parse", "team/x-agent-1")).toBe(before);
+});
+
+describe("merging from the children into the task", () => {
+  test("merges what is left of the parts that are done, and only that", async () => {
+    const stage = await partStage({ workspaces: "clone" });
+    const { begin, part, move, commit, git, tip, control } = stage;
+    await begin();
+    const [done, failed] = [await part("b1111", 1), await part("b2222", 2)];
+    const work = commit(done.workspace, { "cup.md": "full\n" });
+    const lost = commit(failed.workspace, { "salt.md": "no\n" });
+    await move("b2222", "dropped");
+    // Done without a merge: a person ends it.
+    await move("b1111", "finished");
+    const joined = await move("ppppp", "whole");
+    expect(joined).toMatchObject({ status: "joined" });
+    expect(git(joined.workspace, "rev-parse", "HEAD")).toBe(await tip());
+    const { isAncestor } = await control();
+    expect(await isAncestor(work, await tip())).toBe(true);
+    expect(await isAncestor(lost, await tip())).toBe(false);
+  });
+
+  test("a part that conflicts ends it with the files and the command that merges it in the parent's workspace", async () => {
+    const stage = await partStage({ workspaces: "clone" });
+    const { begin, part, move, commit, git, store } = stage;
+    await begin();
+    const [first, second] = [await part("b1111", 1), await part("b2222", 2)];
+    commit(first.workspace, { "recipe.md": "tea\n" });
+    commit(second.workspace, { "recipe.md": "cocoa\n" });
+    await move("b1111", "merging");
+    await move("b2222", "finished");
+    const conflicted = await move("ppppp", "whole");
+    expect(conflicted).toMatchObject({ status: "conflicted" });
+    expect(conflicted.reason).toContain('The work of coffee#3 (Part b2222) conflicts with "team/x" in recipe.md');
+    expect(await store.merges.get("ppppp")).toMatchObject({ state: "conflict", files: ["recipe.md"] });
+    const [, command = ""] = /In the workspace, run: git (.+)$/.exec(conflicted.reason) ?? [];
+    expect(() => git(conflicted.workspace, ...command.split(" "))).toThrow();
+    commit(conflicted.workspace, { "recipe.md": "both\n" }, "both");
+    expect(await move("ppppp", "whole")).toMatchObject({ status: "joined" });
+    expect(await store.merges.get("ppppp")).toBeUndefined();
+  });
+});
+
+describe("a part that was reviewed", () => {
+  async function reviewed() {
+    const stage = await partStage();
+    const { begin, part, move, commit, core, git } = stage;
+    await begin();
+    const [first, second] = [await part("b1111", 1), await part("b2222", 2)];
+    const judge = async (id: string, folder: string) => {
+      const judged = { commit: git(folder, "rev-parse", "HEAD"), role: "architect" };
+      await core.submit(id, { kind: "edit", actor: { role: "human" }, set: { judged } });
+    };
+    return { ...stage, first, second, judge, finish: (text: string) => finish(text) };
+    async function finish(text: string) {
+      commit(first.workspace, { "recipe.md": text });
+      await judge("b1111", first.workspace);
+      return move("b1111", "merging");
+    }
+  }
+
+  test("is merged without another review where git merges it alone, even if its agent has merged the parent's branch", async () => {
+    const { finish, second, commit, judge, git, move, ask, show } = await reviewed();
+    commit(second.workspace, { "cup.md": "full\n" });
+    await judge("b2222", second.workspace);
+    expect(await finish("tea\n")).toMatchObject({ status: "done" });
+    expect(await ask("syncTask", "b2222")).toMatchObject({ from: "team/x", commits: 2 });
+    expect(git(second.workspace, "show", "HEAD:recipe.md")).toBe("tea");
+    expect(await move("b2222", "merging")).toMatchObject({ status: "done" });
+    expect(await show("cup.md")).toBe("full");
+  });
+
+  test("is reviewed again after its agent has resolved a conflict", async () => {
+    const { finish, second, commit, judge, git, move, tip } = await reviewed();
+    commit(second.workspace, { "recipe.md": "cocoa\n" });
+    await judge("b2222", second.workspace);
+    await finish("tea\n");
+    expect(await move("b2222", "merging")).toMatchObject({ status: "conflicted" });
+    expect(() => git(second.workspace, "merge", "origin/team/x")).toThrow();
+    commit(second.workspace, { "recipe.md": "tea, then cocoa\n" }, "both");
+    const before = await tip();
+    const refused = await move("b2222", "merging");
+    expect(refused).toMatchObject({ status: "refused" });
+    expect(refused.reason).toContain("Nobody has reviewed the difference.");
+    expect(await tip()).toBe(before);
+    await judge("b2222", second.workspace);
+    expect(await move("b2222", "merging")).toMatchObject({ status: "done" });
+  });
+});
+
+test("the branch of an ended part is deleted where its parent's branch has all of it, and stays otherwise", async () => {
+  const { begin, part, move, commit, git, repository, until } = await partStage({ workspaces: "worktree" });
+  await begin();
+  const [done, failed] = [await part("b1111", 1), await part("b2222", 2)];
+  commit(done.workspace, { "cup.md": "full\n" });
+  const lost = commit(failed.workspace, { "salt.md": "no\n" });
+  await move("b1111", "merging");
+  await move("b2222", "dropped");
+  const branches = () => git(repository, "branch", "--list", "team/x-agent-*", "--format=%(refname:short)");
+  for (let i = 0; i < 300 && branches() !== "team/x-agent-2"; i++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(branches()).toBe("team/x-agent-2");
+  expect(git(repository, "rev-parse", "team/x-agent-2")).toBe(lost);
+  await until("b1111", ({ isOpen }) => !isOpen);
+});

@@ -10,6 +10,7 @@ import type { Clock } from "../../ports/system.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project.ts";
+import type { DiffOf } from "../prompt-diff.ts";
 import { runPrompt, runRecordId } from "./run-order.ts";
 import type { RunWatch } from "./watch-run.ts";
 
@@ -284,6 +285,7 @@ interface TellPorts {
   workflowOf(task: Task): Promise<Workflow>;
   portOf(task: Task): Promise<number | undefined>;
   placeFiles(task: Task, role: string): Promise<string>;
+  readonly diffOf?: DiffOf;
   testCommandOf(project: Project): readonly string[];
 }
 

@@ -17,6 +17,7 @@ import { shellQuote } from "../../shell-quote.ts";
 import { oneLine } from "../../text.ts";
 import { placeNameOf } from "../landing-place.ts";
 import { uuid8Of } from "../project.ts";
+import type { DiffOf } from "../prompt-diff.ts";
 
 /** The order that a run was started with: needed to read its end, and to ask it again. */
 export interface KeptOrder {
@@ -212,6 +213,8 @@ exit 0
 interface PromptPorts {
   readonly store: Store;
   readonly places: Pick<Places, "logs">;
+  /** Missing where there is no git. */
+  readonly diffOf?: DiffOf;
 }
 
 /** The prompt of a run. Values are data: placeholders inside them are not filled in. */
@@ -219,7 +222,9 @@ export async function runPrompt(
   ports: PromptPorts,
   { workflow, task, project, order, taskFile, port }: PromptOrder,
 ): Promise<string> {
-  const outside = await outsideValues(ports, task, project, taskFile, port);
+  const values = await outsideValues(ports, task, project, taskFile, port);
+  const asksForDiff = `${workflow.prompts[order.prompt] ?? ""}${order.message ?? ""}`.includes("{diff}");
+  const outside = asksForDiff && ports.diffOf !== undefined ? { ...values, diff: await ports.diffOf(task) } : values;
   const built = buildPrompt(workflow, task, order.prompt, outside, order.message);
   if (built.ok) return built.text;
   throw new Fault("agents.prompt", `The prompt cannot be built. ${built.problem}`, {

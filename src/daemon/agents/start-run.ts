@@ -19,6 +19,7 @@ import { type Callers, publishAgents } from "../callers.ts";
 import type { CheckoutFor } from "../effects/checkout.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf, targetOf } from "../project.ts";
+import type { DiffOf } from "../prompt-diff.ts";
 import type { Submit } from "../submit.ts";
 import type { Confine } from "./confine.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -63,6 +64,7 @@ export interface StartPorts {
   folderOf(task: Task): Promise<string>;
   /** The checkout of a judge; missing where there is no git. */
   readonly checkoutFor?: CheckoutFor;
+  readonly diffOf?: DiffOf;
   portOf(task: Task): Promise<number | undefined>;
   testCommandOf(project: Project): readonly string[];
   /** Writes the task's files into its workspace, and returns the name of the role's own file. */

@@ -13,12 +13,8 @@ import { isShared, projectOf } from "../project.ts";
 import type { Protection } from "../protection.ts";
 import { isOwnBranch } from "../workspaces/own-branches.ts";
 
-interface CreatePrPorts extends OpenPorts {
-  workflowOf(task: Task): Promise<Workflow>;
-}
-
 /** Opens the task's pull request, or updates it. Without a forge it is only recorded. */
-export function createPr(ports: CreatePrPorts): Perform {
+export function createPr(ports: OpenPorts): Perform {
   return async ({ params }, { task }) => {
     const workflow = await ports.workflowOf(task);
     await openPullRequest(ports, await projectOf(ports.store, task.project), task, {
@@ -139,12 +135,10 @@ function writeFinding({ title, detail, file, line, severity }: Finding): string 
   return `- **${severity || "note"}** ${title}${place}${more}`;
 }
 
-/** Pushes the task's work to the remote. Does nothing where the project has none. */
+/** Pushes the task's work to the remote. Where the project has none, makes the branch in the user's repository. */
 function pushBranch(ports: PushPorts & { readonly inTurn: Turns }): Perform {
   return async (_, { task }) => {
     const project = await projectOf(ports.store, task.project);
-    const { remote } = await ports.forgeOf(project);
-    if (remote === undefined) return;
     await ports.inTurn(`forge ${task.id}`, async () =>
       pushWork(ports, project, task, await pushableWork(ports, project, task)),
     );

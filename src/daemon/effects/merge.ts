@@ -16,7 +16,7 @@ import { type Merging, newMerge } from "../merging/merging.ts";
 import { obstacle } from "../merging/stack.ts";
 import { partsOf } from "../parts.ts";
 import type { Perform } from "../perform.ts";
-import { parentOf, projectOf } from "../project.ts";
+import { parentOf, projectOf, remoteName } from "../project.ts";
 import type { Protection } from "../protection.ts";
 import { branchOfTask } from "../task-branch.ts";
 import { mergeableWork, taskCommit } from "../task-work.ts";
@@ -187,7 +187,7 @@ async function clash(
   const isClone = kind.kind === "clone" && task.workspace !== "";
   if (isClone) await kind.learnBranch(task.workspace, part.task.branch, part.commit);
   else await control.giveCommit({ repository: project.path, commit: part.commit });
-  const command = `git merge ${isClone ? part.task.branch : part.commit}`;
+  const command = `git merge ${isClone ? `${remoteName}/${part.task.branch}` : part.commit}`;
   const text = `${reason.replace(/^The task's work/, title)}\nIn the workspace, run: ${command}`;
   const wanted = { target: task.branch, parent: task.id, strategy: "merge", to: "", by: "engine" } as const;
   const merge: Merge = { ...newMerge(task, wanted, ports.clock.now()), state: "conflict", reason: text, files };

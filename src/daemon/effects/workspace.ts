@@ -233,10 +233,10 @@ async function bringForward(
 ): Promise<string | undefined> {
   const isBegun = (await control.commitAt(taskRef(task.id))) !== undefined;
   const last = isBegun ? await keptWork({ control }, project, task) : undefined;
+  if (kind === "clone") return last;
   const tip = branches[task.branch];
   // A branch that a person has rewritten counts as it is.
   const isAhead = last !== undefined && (tip === undefined || (await control.isAncestor(tip, last)));
-  if (kind === "clone") return isAhead ? last : undefined;
   const begin = tip === undefined ? (last ?? commit) : isAhead ? last : tip;
   if (!Object.values(branches).includes(begin)) await control.giveCommit({ repository, commit: begin });
   if (!isAhead || tip === undefined || tip === last) return undefined;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { renderPullRequestBody } from "./pull-request.ts";
 
 const task = { id: "k2m4p", project: "coffee", number: 12, summary: "Brew better", workflow: "default" };
-const nothing = { task, text: "", artifacts: [], effects: [], usage: [] };
+const nothing = { task, text: "", artifacts: [], effects: [], usage: [], parts: [] };
 const usage = { run: "worker#1", inputTokens: 900, outputTokens: 100 };
 const ran = (state: "done" | "failed" | "owed", word?: string) => ({
   effect: { action: "run_tests", params: {} },
@@ -36,6 +36,27 @@ Task coffee#12 (\`k2m4p\`), workflow \`default\`.
 **Tests:** passed.
 **Cost:** $0.50 (1000 tokens in 1 run).
 `);
+});
+
+test("the body lists the parts of a plan: done, failed and skipped, with reasons", () => {
+  const part = (title: string, outcome: "done" | "failed" | "cancelled" | undefined, reason = "") => ({
+    ...{ title, outcome, task: { reason } },
+  });
+  const parts = [
+    part("Cups", "done", "The tests failed once."),
+    part("Milk | foam", "failed", "The tests fail:\nfoam.test.js"),
+    part("Art", "cancelled", 'Skipped: "Milk" was not done.'),
+    part("Sugar", undefined),
+  ];
+  expect(renderPullRequestBody({ ...nothing, parts })).toContain(`
+| part | result | reason |
+| --- | --- | --- |
+| Cups | done |  |
+| Milk \\| foam | failed | The tests fail: foam.test.js |
+| Art | skipped | Skipped: "Milk" was not done. |
+| Sugar | not finished |  |
+
+**Tests:**`);
 });
 
 test("a given text replaces the summary, and the rest stays", () => {

@@ -1,5 +1,6 @@
 import type { TaskEvent } from "../../engine/decision.ts";
 import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Config } from "../../home/config-fields.ts";
 import type { Turns } from "../../keyed.ts";
@@ -7,6 +8,8 @@ import type { PullRequest, PullRequestStatus } from "../../ports/forge.ts";
 import type { PullRequestRecord, Usage } from "../../ports/records.ts";
 import type { Project, Store, StoredArtifact, StoredEffect } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
+import { oneLine } from "../../text.ts";
+import { type PartOfTask, partsOf } from "../parts.ts";
 import { remoteName, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
 import { type ProjectForge, type PushPorts, pushableWork, pushedRef, pushWork, type TaskWork } from "./push-task.ts";
@@ -163,6 +166,7 @@ async function noteMerge(
 }
 
 export interface OpenPorts extends PushPorts {
+  workflowOf(task: Task): Promise<Workflow>;
   readonly clock: Clock;
   readonly submit: Submit;
   readonly inTurn: Turns;
@@ -209,6 +213,10 @@ async function open(
 ): Promise<PullRequestRecord> {
   const { store, clock } = ports;
   const { forge } = await ports.forgeOf(project);
+  const parts = await partsOf(ports, task);
+  const usage = await Promise.all(
+    [task, ...parts.map((part) => part.task)].map(({ id }) => store.usage.list({ task: id })),
+  );
   const there = await forge.findPullRequest(work.branch);
   const isMerged = there?.state === "merged" && there.headCommit === work.commit;
   const text = {
@@ -218,7 +226,8 @@ async function open(
       text: body,
       artifacts: await store.listArtifacts(task.id),
       effects: await store.listEffects(task.id),
-      usage: await store.usage.list({ task: task.id }),
+      usage: usage.flat(),
+      parts,
     }),
   };
   // A branch that was merged and deleted must not come back because of a repeated request.
@@ -262,21 +271,40 @@ interface PullRequestFacts {
   readonly artifacts: readonly Pick<StoredArtifact, "section" | "role" | "commit">[];
   readonly effects: readonly Pick<StoredEffect, "effect" | "state" | "failure">[];
   readonly usage: readonly Pick<Usage, "run" | "inputTokens" | "outputTokens" | "cost">[];
+  /** The parts of its plan. */
+  readonly parts: readonly PullRequestPart[];
 }
 
+type PullRequestPart = Pick<PartOfTask, "title" | "outcome"> & { readonly task: Pick<Task, "reason"> };
+
 /** The body of a task's pull request. Unknown facts are said to be unknown. */
-export function renderPullRequestBody({ task, text, artifacts, effects, usage }: PullRequestFacts): string {
+export function renderPullRequestBody({ task, text, artifacts, effects, usage, parts }: PullRequestFacts): string {
   const about = text.trim() || task.summary.trim();
   return [
     ...(about === "" ? [] : [about, ""]),
     `Task ${task.project}#${task.number} (\`${task.id}\`), workflow \`${task.workflow}\`.`,
     "",
-    ...gateLines(artifacts),
+    ...partLines(parts),
+    ...(parts.length > 0 && artifacts.length === 0 ? [] : gateLines(artifacts)),
     `**Tests:** ${testsText(effects)}`,
     `**Cost:** ${costText(usage)}`,
     "",
   ].join("\n");
 }
+
+const partWords = { done: "done", failed: "failed", cancelled: "skipped" } as const;
+
+/** What was not done says why: the reviewer must know what is missing. */
+function partLines(parts: PullRequestFacts["parts"]): readonly string[] {
+  if (parts.length === 0) return [];
+  const rows = parts.map(({ title, outcome, task: { reason } }) => {
+    const why = outcome === "done" ? "" : cell(oneLine(reason)).slice(0, maxReason);
+    return `| ${cell(title)} | ${outcome === undefined ? "not finished" : partWords[outcome]} | ${why} |`;
+  });
+  return ["| part | result | reason |", "| --- | --- | --- |", ...rows, ""];
+}
+
+const maxReason = 300;
 
 /** Of a section that passed several times, only the last one counts. */
 function gateLines(artifacts: PullRequestFacts["artifacts"]): readonly string[] {

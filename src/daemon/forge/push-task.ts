@@ -86,10 +86,7 @@ export async function pushableWork(ports: PushPorts, project: Project, task: Tas
   });
 }
 
-/**
- * Pushes the task's work to the remote. Does nothing where the project has none, and never overwrites commits of
- * others.
- */
+/** Pushes the task's work to the remote, or makes its branch in the user's repository. Never overwrites commits of others. */
 export async function pushWork(
   ports: PushPorts,
   project: Project,
@@ -97,7 +94,7 @@ export async function pushWork(
   { branch, commit }: TaskWork,
 ): Promise<void> {
   const { remote } = await ports.forgeOf(project);
-  if (remote === undefined) return;
+  if (remote === undefined) return makeLocally(ports, project, task, { branch, commit });
   const { control } = await ports.workspacesOf(project);
   const [before, begun] = await Promise.all([
     control.commitAt(pushedRef(task.id)),
@@ -114,6 +111,25 @@ export async function pushWork(
     await push(at);
   });
   await control.moveRef(pushedRef(task.id), commit, before);
+}
+
+/** Without a remote, the user finds the branch in their repository: that of a clone is not there otherwise. */
+async function makeLocally(
+  { workspacesOf }: PushPorts,
+  project: Project,
+  task: Task,
+  { branch, commit }: TaskWork,
+): Promise<void> {
+  const { control } = await workspacesOf(project);
+  const here = (await control.syncFrom({ from: project.path, name: "user" })).branches[branch];
+  if (here !== undefined && (await control.isAncestor(commit, here))) return;
+  if (here !== undefined && !(await control.isAncestor(here, commit)))
+    throw new Fault("push.diverged", `Your branch "${branch}" has commits that the task's work lacks.`, {
+      hint: `Get the work under another name: signalbox task fetch ${task.id} --as NAME`,
+    });
+  const result = await control.publish({ repository: project.path, branch, commit, expected: here });
+  if (result.kind === "moved") throw new Fault("push.moved", `"${branch}" has just moved.`, { retry: "later" });
+  if (result.kind === "waits") throw new Fault("push.in-the-way", result.text, { retry: "later" });
 }
 
 /** The commit of the task that was last pushed. */

@@ -38,7 +38,7 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
     async landingOf(project, own) {
       const { testMerges } = settingsOf(project);
       const test: LandPorts["test"] = testMerges
-        ? (commit, merged) => testMerged(given, own, project, commit, merged)
+        ? (commit, merged) => given.inTurn(mergeTests(project), () => testMerged(given, own, project, commit, merged))
         : undefined;
       return { workspaces: places.workspaces, signal, inTurn: given.inTurn, where: where(), test, ...landing };
     },
@@ -50,6 +50,11 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
     return findTestCommand(projectFiles(project.path)).kind === "found";
   };
   return { ...ports, merging: createMerging(ports), leavesUntested };
+}
+
+/** The mutex key of the folder in which a project's merges are tested: several branches of it may be merged into at once. */
+function mergeTests({ name }: Project): string {
+  return `merge tests ${name}`;
 }
 
 export interface TestMergedPorts extends CommandPorts {

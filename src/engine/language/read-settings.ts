@@ -95,6 +95,7 @@ export const builtInVariables: Readonly<Record<string, string>> = {
   workspace: "the folder of the workspace",
   tmux_session: "the terminal session's name",
   pr_url: "the pull request",
+  review_at: "the pull request, or the branch and the command that shows its change",
   labels: "the task's labels",
   priority: "the task's priority",
   cli: "the command that agents call",
