@@ -79,7 +79,8 @@ export const walks: readonly Walk[] = [
           "adapters/git/control/collect.ts: collect",
           "adapters/git/control/history.ts: countCommits",
           "adapters/git/runner.ts: createRunner",
-          "daemon/task-work.ts: lastSeen",
+          "daemon/landing-place.ts: placeOf",
+          "daemon/user-branch.ts: userBranch",
           "daemon/workspaces/task-files.ts: readTaskFiles",
           "adapters/git/workspace/task-file.ts: readTaskFile",
           "daemon/task-documents.ts: writeDocument",
@@ -219,7 +220,7 @@ export const walks: readonly Walk[] = [
   },
   {
     title: "`task merge` until it is published",
-    limit: 32,
+    limit: 34,
     legs: [
       {
         title: "the command line asks",
@@ -254,6 +255,7 @@ export const walks: readonly Walk[] = [
           "daemon/merging/merge-queue.ts: createMergeQueue",
           "daemon/merging/land.ts: landEntries",
           "daemon/task-work.ts: mergeableWork",
+          "daemon/landing-place.ts: placeAt",
         ],
       },
       {
@@ -272,7 +274,7 @@ export const walks: readonly Walk[] = [
       {
         title: "the user's branch is moved",
         stations: [
-          "daemon/merging/stack.ts: publishCommit",
+          "daemon/user-branch.ts: publishCommit",
           "adapters/git/user/publish.ts: publish",
           "adapters/git/user/repository.ts: giveObjects",
           "adapters/git/user/repository.ts: listWorktrees",

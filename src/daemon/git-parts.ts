@@ -13,6 +13,7 @@ import { gitEffects } from "./effects/workspace.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
 import { watchPullRequests } from "./forge/watch-pull-requests.ts";
 import { createPredictions } from "./merging/conflicts.ts";
+import { mergeEffect } from "./merging/merge-effect.ts";
 import { createRepositories, type Landing } from "./merging/test-merged.ts";
 import type { Performers } from "./perform.ts";
 import { createDiffOf, type DiffOf } from "./prompt-diff.ts";
@@ -168,7 +169,10 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     repositories,
     pools,
     forge,
-    performers: gitEffects({ ...repositories, ...given, workspacesOf, parking, limits, room }),
+    performers: {
+      ...gitEffects({ ...repositories, ...given, workspacesOf, parking, limits, room }),
+      merge: mergeEffect(repositories),
+    },
     forgePerformers: forge && forgeEffects(forge),
     async placeFiles(task, role) {
       const project = await store.getProject(task.project);

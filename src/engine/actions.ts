@@ -186,7 +186,7 @@ const postComment: ActionDeclaration = {
 
 const pushBranch: ActionDeclaration = {
   name: "push_branch",
-  summary: "Push the task's branch",
+  summary: "Push the task's branch; without a remote, make it in the user's repository",
   params: {},
   words: {},
   holds: true,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createGit } from "../../src/adapters/git/git.ts";
 import { systemClock } from "../../src/adapters/system.ts";
-import { mergeEffect } from "../../src/daemon/effects/merge.ts";
+import { mergeEffect } from "../../src/daemon/merging/merge-effect.ts";
 import { createMerging, type MergingPorts } from "../../src/daemon/merging/merging.ts";
 import type { ProjectWorkspaces } from "../../src/daemon/workspaces/project-workspaces.ts";
 import { createTurns } from "../../src/keyed.ts";

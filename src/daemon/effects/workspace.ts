@@ -39,7 +39,6 @@ import { isUnreadable, reportUnsaved, setAside, unreadableWorkspace } from "../w
 import type { UpkeepLimits } from "../workspaces/upkeep.ts";
 import { createBranch, deleteBranch, harvestUncommitted, nameBranch, syncRepo } from "./branch.ts";
 import { type CommandPorts, runInWorkspace } from "./commands.ts";
-import { type MergeEffectPorts, mergeEffect } from "./merge.ts";
 
 interface AcquirePorts extends BindPorts, PoolPorts, FurnishPorts {
   readonly store: Store;
@@ -289,7 +288,7 @@ function isUnsaved(error: unknown): boolean {
 }
 
 /** What the effects on repositories need. */
-interface GitEffectPorts extends Omit<CommandPorts, "signal">, MergeEffectPorts {
+interface GitEffectPorts extends CommandPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -308,7 +307,7 @@ interface GitEffectPorts extends Omit<CommandPorts, "signal">, MergeEffectPorts 
   tellPerson(task: Task, message: string, key: string): Promise<void>;
 }
 
-/** The effects that need git. */
+/** The effects that need git, except the merge. */
 export function gitEffects(given: GitEffectPorts): Performers {
   const { store, places } = given;
   const ports = {
@@ -318,7 +317,6 @@ export function gitEffects(given: GitEffectPorts): Performers {
   return {
     acquire_workspace: acquireWorkspace(ports),
     release_workspace: releaseWorkspace(ports),
-    merge: mergeEffect(ports),
     sync_repo: syncRepo(ports),
     harvest_uncommitted: harvestUncommitted(ports),
     create_branch: createBranch(ports),

@@ -9,11 +9,6 @@ import type { Project } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { beganByPerson } from "../deadlines.ts";
 import { placeNameOf } from "../landing-place.ts";
-import { prepareMerge } from "../merging/conflicts.ts";
-import { type LandEntriesPorts, messageOf } from "../merging/land.ts";
-import { noteMerge } from "../merging/merge-history.ts";
-import { type Merging, newMerge } from "../merging/merging.ts";
-import { obstacle } from "../merging/stack.ts";
 import { partsOf } from "../parts.ts";
 import type { Perform } from "../perform.ts";
 import { parentOf, projectOf, remoteName } from "../project.ts";
@@ -21,8 +16,13 @@ import type { Protection } from "../protection.ts";
 import { branchOfTask } from "../task-branch.ts";
 import { mergeableWork, taskCommit } from "../task-work.ts";
 import { identityOf, type ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { prepareMerge } from "./conflicts.ts";
+import { type LandEntriesPorts, messageOf } from "./land.ts";
+import { noteMerge } from "./merge-history.ts";
+import { type Merging, newMerge } from "./merging.ts";
+import { obstacle } from "./stack.ts";
 
-export interface MergeEffectPorts extends LandEntriesPorts {
+interface MergeEffectPorts extends LandEntriesPorts {
   readonly clock: Clock;
   readonly inTurn: Turns;
   readonly signal: AbortSignal;
