@@ -33,7 +33,7 @@ import {
 import { type Chosen, chooseWorkflow, setPermissions, untrustedChoices } from "./choose-workflow.ts";
 import type { Core } from "./core.ts";
 import { takeTicket, ticketTurn } from "./crew/tickets.ts";
-import { isShared, mustHave } from "./project.ts";
+import { isShared, mustHave, parentOf } from "./project.ts";
 import { firstDocument } from "./task-documents.ts";
 import { isoTime, viewOf } from "./views.ts";
 import { isOwnBranch, noteOwnBranch, otherTaskWith, userBranches } from "./workspaces/own-branches.ts";
@@ -62,7 +62,12 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   const document = await firstDocument(core, chosen.workflow, context, from);
   const id = await freeId(core);
   const given = adopted === undefined ? body : { summary: adopted.title, ...body, ...branchesOf(adopted) };
-  const base = await baseOf(core, project, { ...(from === undefined ? {} : { base: from.task.base }), ...given });
+  // What a part was merged into and called belongs to its parent.
+  const isPart = from !== undefined && parentOf(from.task) !== "";
+  const base = await baseOf(core, project, {
+    ...(from === undefined || isPart ? {} : { base: from.task.base }),
+    ...given,
+  });
   const own = await identityOf(core, project, given, config, id, from);
   const identity = { ...own, base, prUrl: adopted?.url ?? "" };
   // An agent would work on it before any review, and bypass what its workflow says about merging.
@@ -193,7 +198,8 @@ async function identityOf(
   id: string,
   from: StoredTask | undefined,
 ): Promise<TaskIdentity> {
-  const branch = body.branch ?? from?.task.branch ?? `${config.branchPrefix.value}${id}`;
+  const inherited = from === undefined || parentOf(from.task) !== "" ? undefined : from.task.branch;
+  const branch = body.branch ?? inherited ?? `${config.branchPrefix.value}${id}`;
   const problem = branchNameProblem(branch);
   if (problem !== undefined) throw new Fault("task.invalid", problem, { hint: "Choose another name." });
   const now = isoTime(core.clock.now());

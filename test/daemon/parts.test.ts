@@ -274,3 +274,18 @@ test("the branch of an ended part is deleted where its parent's branch has all o
   expect(git(repository, "rev-parse", "team/x-agent-2")).toBe(lost);
   await until("b1111", ({ isOpen }) => !isOpen);
 });
+
+test("a new task continues the work of a part on a branch of its own, towards the default branch", async () => {
+  const stage = await partStage();
+  const { begin, part, move, commit, ask, git, repository, until } = stage;
+  await begin();
+  const failed = await part("b1111", 1);
+  const lost = commit(failed.workspace, { "cup.md": "half\n" });
+  await move("b1111", "dropped");
+  await until("b1111", ({ isOpen }) => !isOpen);
+  const made = (await ask("createTask", "", { project: "coffee", from: "b1111", workflow: "minimal" })) as unknown as {
+    readonly task: { readonly branch: string; readonly base: string };
+  };
+  expect(made.task).toMatchObject({ branch: "signalbox/bbbbb", base: "" });
+  expect(git(repository, "rev-parse", "signalbox/bbbbb")).toBe(lost);
+});

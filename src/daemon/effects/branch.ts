@@ -43,7 +43,7 @@ export function createBranch(ports: CreateBranchPorts): Perform {
     const [name, from] = [filled(params.name), filled(params.from)];
     if (name === "") return;
     const make = from === "" || task.workspace === "" ? undefined : beginAt(ports, project, task, parent, from);
-    const free = parentOf(task) === "" ? undefined : freeSlot(ports.store, task);
+    const free = parentOf(task) === "" ? undefined : freeSlot(ports.store, project, task);
     await renameBranch(ports, project, task, name, make, free);
   };
 }
@@ -92,9 +92,9 @@ function noStart({ path }: Project, from: string): Fault {
 
 /**
  * Frees the name of a slot's branch, which the part before has left: deletes that branch if the part's own ref keeps its
- * commits. A branch with commits of the user's stays.
+ * commits. A branch with commits of the user's stays, and one that the user has fetched from a clone.
  */
-function freeSlot(store: Store, task: Task): FreeName {
+function freeSlot(store: Store, { workspaces }: Project, task: Task): FreeName {
   return async ({ control, kind }, name, tip) => {
     const siblings = (await allTasks(store, { parent: task.parent })).filter(
       (each) => each.task.branch === name && each.task.id !== task.id,
@@ -105,8 +105,8 @@ function freeSlot(store: Store, task: Task): FreeName {
         retry: "later",
         hint: `See what it waits for: signalbox task explain ${open.id}`,
       });
-    for (const { task: former } of tip === undefined ? [] : siblings) {
-      if (tip === undefined || !(await isOwnBranch(control, former))) continue;
+    for (const { task: former } of siblings) {
+      if (tip === undefined || workspaces === "clone" || !(await isOwnBranch(control, former))) continue;
       const kept = await control.commitAt(taskRef(former.id));
       if (kept === undefined || !(await control.isAncestor(tip, kept))) continue;
       await kind.deleteBranch(name, tip);

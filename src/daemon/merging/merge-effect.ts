@@ -111,11 +111,15 @@ async function mergeParts(ports: MergeEffectPorts, task: Task): Promise<void> {
   const head = await taskCommit(own, project, task);
   const left = await leftParts(ports, own, task, head);
   const known = await store.merges.get(task.id);
-  if (head === undefined || left.length === 0) {
+  if (left.length === 0) {
     // An earlier conflict is resolved.
     if (known?.parent === task.id) await store.merges.remove(task.id);
     return;
   }
+  if (head === undefined)
+    throw new Fault("merge.no-target", `The branch "${task.branch}" has no commit that its parts could be merged onto.`, {
+      hint: `See what has happened: signalbox task history ${task.id}`,
+    });
   const author = await identityOf(own.git, project.path);
   const date = ports.clock.now();
   const answers = await own.control.mergeAll({
