@@ -158,9 +158,10 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
       case "none":
         return;
       case "judge":
-        return watch.reading === undefined
-          ? judgeSession(ports, watch, await sweep(ports, watch))
-          : judgeTurn(ports, watch);
+        if (watch.reading === undefined) return judgeSession(ports, watch, await sweep(ports, watch));
+        // The kernel may still be ending what is in its sandbox. Its files count only as they are after that.
+        if (watch.started.isConfined === true) await sweep(ports, watch);
+        return judgeTurn(ports, watch);
       case "lost":
         return ports.finish(watch, {
           word: "lost",
@@ -291,7 +292,6 @@ export function limitReason({ title }: Pick<Harness, "title">, message: string):
 /** Tells the same session what was wrong with its answer, and asks again. */
 async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: string): Promise<void> {
   const { run, started, harness } = watch;
-  const again = { ...started, part: started.part + 1, isResumed: true };
   const kept = await readOrder(ports.runFolder(started.name));
   const { spec } = kept;
   const order: HarnessOrder = {
@@ -301,6 +301,8 @@ async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: 
   };
   const prepared = await harness.prepare(order);
   const launch = await ports.confine({ project: run.project, spec, harness, order, launch: prepared });
+  const isConfined = started.isConfined === true && launch.isConfined;
+  const again = { ...started, part: started.part + 1, isResumed: true, isConfined };
   await watch.keep({ started: again });
   const pid = await launchRun(
     ports,
