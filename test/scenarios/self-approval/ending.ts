@@ -78,7 +78,7 @@ async function endAfterVerdict(column: Column): Promise<string> {
 }
 
 /** Whether it comes to that in time. */
-async function comesSoon(isSo: () => Promise<boolean>, timeout = 2_000): Promise<boolean> {
+async function comesSoon(isSo: () => Promise<boolean>, timeout = 6_000): Promise<boolean> {
   for (const end = Date.now() + timeout; Date.now() < end; ) {
     if (await isSo()) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
