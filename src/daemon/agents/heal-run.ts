@@ -76,8 +76,12 @@ export async function killRun(ports: KillPorts, run: Run): Promise<void> {
 /**
  * Ends the remaining processes of a run that has ended or cannot be reached, before another run works in its folder.
  */
-async function sweepRun({ processes, places }: Omit<KillPorts, "terminal">, { started }: Run): Promise<boolean> {
-  return started !== undefined && (await processes.sweep(started.process, runMark(places, started.name)));
+async function sweepRun({ terminal, processes, places }: KillPorts, { started }: Run): Promise<boolean> {
+  if (started === undefined) return false;
+  // Both marks together: a process that has dropped one of them gets its time beside the others, not after them.
+  const ofWindow = started.mode === "session" ? terminal.markOf?.(started.name) : undefined;
+  const marks = [runMark(places, started.name), ...(ofWindow === undefined ? [] : [ofWindow])];
+  return processes.sweep(started.process, ...marks);
 }
 
 interface KillerPorts extends KillPorts {
