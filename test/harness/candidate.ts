@@ -25,7 +25,7 @@ export interface Candidate {
   /** Recognises model requests that the program makes by itself; by default those without tools. */
   isSide?(asked: Asked): boolean;
   /** Makes the model call a tool of our MCP server. */
-  mcp?(tool: string): ToolCall;
+  mcp?(tool: string, input?: Readonly<Record<string, string>>): ToolCall;
   /** How to find out, from the program or its model, which skills it knows. */
   readonly skills?: readonly string[];
   /** How the model answers a prompt with a schema; by default as plain text. */

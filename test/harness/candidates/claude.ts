@@ -35,6 +35,6 @@ export const candidate: Candidate = {
     { name: "Write", input: { file_path, content } },
   ],
   shell: (command) => ({ name: "Bash", input: { command, description: "Work" } }),
-  mcp: (tool) => ({ name: `mcp__signalbox__${tool}`, input: {} }),
+  mcp: (tool, input = {}) => ({ name: `mcp__signalbox__${tool}`, input }),
   json: (value) => ({ calls: [{ name: "StructuredOutput", input: value }] }),
 };

@@ -26,7 +26,7 @@ export const candidate: Candidate = {
     input: `*** Begin Patch\n*** Add File: ${file}\n${content.trimEnd().replace(/^/gm, "+")}\n*** End Patch\n`,
   }),
   shell: (cmd) => ({ name: "exec_command", input: { cmd } }),
-  mcp: (name) => ({ namespace: "mcp__signalbox", name, input: {} }),
+  mcp: (name, input = {}) => ({ namespace: "mcp__signalbox", name, input }),
   // The request for a title has exactly one tool, which returns the title.
   isSide: ({ tools }) => tools.length <= 1,
 };

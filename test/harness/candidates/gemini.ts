@@ -12,6 +12,6 @@ export const candidate: Candidate = {
   needsEnterAgain: true,
   write: (file_path, content) => ({ name: "write_file", input: { file_path, content } }),
   writeTaskFile: (file_path, content) => [{ name: "write_file", input: { file_path, content } }],
-  mcp: (tool) => ({ name: `mcp_signalbox_${tool}`, input: {} }),
+  mcp: (tool, input = {}) => ({ name: `mcp_signalbox_${tool}`, input }),
   shell: (command) => ({ name: "run_shell_command", input: { command, description: "Work" } }),
 };

@@ -15,6 +15,6 @@ export const candidate: Candidate = {
     { name: "read", input: { filePath } },
     { name: "write", input: { filePath, content } },
   ],
-  mcp: (tool) => ({ name: `signalbox_${tool}`, input: {} }),
+  mcp: (tool, input = {}) => ({ name: `signalbox_${tool}`, input }),
   shell: (command) => ({ name: "bash", input: { command, description: "Work" } }),
 };
