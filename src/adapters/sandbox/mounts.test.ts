@@ -65,6 +65,12 @@ test("a folder is placed over one that exists, and not where it would have to be
   ]);
 });
 
+test("a folder of the program's own is left out where it would have to be created in a read-only folder", () => {
+  const own = [at("home", ".cargo", "tmp"), at("home", ".cargo", "registry"), at("home", ".local"), at("work", "tmp")];
+  const kind = kindsOf({ read: [at("home", ".cargo")], own });
+  expect(own.map((path) => kind(path.slice(base.length)))).toEqual([undefined, "empty", "empty", "empty"]);
+});
+
 test("what belongs to the system is mounted once, and its links stay links", () => {
   const mounts = mountsOf({ ...plan, read: ["/bin", "/usr/bin", "/etc/ssl"] });
   const plain = mountsOf(plan);

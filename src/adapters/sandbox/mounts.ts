@@ -41,7 +41,7 @@ export function mountsOf(plan: SandboxPlan): readonly Mount[] {
     ...plan.placed.flatMap(({ from, at }): readonly Mount[] => (exists(from) ? [{ kind: "write", at, from }] : [])),
     ...plan.hidden.flatMap(blanks),
   ];
-  return withoutRepetitions(all.filter((mount) => mount.kind !== "write" || canBePlaced(mount, all)));
+  return withoutRepetitions(all.filter((mount) => canBePlaced(mount, all)));
 }
 
 /**
@@ -62,11 +62,16 @@ function isSamePlace(around: Mount, { at, from }: Mount & { readonly from: strin
   return "from" in around && join(around.from, at.slice(around.at.length)) === from;
 }
 
-/** A mount point cannot be created in a folder that is mounted there: it must exist. */
-function canBePlaced(mount: Mount & { readonly from: string }, all: readonly Mount[]): boolean {
-  if (mount.from === mount.at) return true;
+/**
+ * A mount point cannot be created in a folder that is mounted read-only: it must exist. Nor is one created in a writable
+ * folder for what comes from elsewhere, because it would stay there.
+ */
+function canBePlaced(mount: Mount, all: readonly Mount[]): boolean {
+  if (mount.kind !== "empty" && (mount.kind !== "write" || mount.from === mount.at)) return true;
   const around = nearest(new Map(all.map((each) => [each.at, each])), mount.at);
-  return around === undefined || !("from" in around) || exists(join(around.from, mount.at.slice(around.at.length)));
+  if (around === undefined || !("from" in around)) return true;
+  if (mount.kind === "empty" && around.kind === "write") return true;
+  return exists(join(around.from, mount.at.slice(around.at.length)));
 }
 
 function nearest(mounts: ReadonlyMap<string, Mount>, path: string): Mount | undefined {

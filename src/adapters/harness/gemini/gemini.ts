@@ -46,12 +46,18 @@ async function makeHome(order: HarnessOrder, user: string): Promise<string> {
   return home;
 }
 
+/** Logins, with Google and with MCP servers. Which file has the login with Google depends on the user's environment. */
+const logins = [
+  ...["oauth_creds.json", "gemini-credentials.json", "google_accounts.json"],
+  ...["mcp-oauth-tokens.json", "a2a-oauth-tokens.json"],
+];
+
 /**
  * Gemini's files in a sandbox: the home of the run, and behind its links the user's folder, in which only conversations and
- * the login can be changed. Gemini refreshes the login in place.
+ * logins can be changed. Gemini refreshes a login in place.
  */
 function foldersIn({ runFolder }: HarnessOrder, user: string): HarnessFolders {
-  const kept = ["tmp", "history", "oauth_creds.json", "google_accounts.json"];
+  const kept = ["tmp", "history", ...logins];
   return { read: [user], write: [join(runFolder, "gemini-home"), ...kept.map((name) => join(user, name))] };
 }
 

@@ -64,9 +64,9 @@ async function foldersOf({ env }: HarnessOrder): Promise<HarnessFolders> {
   const home = env.HOME ?? "/";
   const data = join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode");
   const programs = join(data, "bin");
-  await mkdir(programs, { recursive: true, mode: 0o700 });
   const settings = join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
   const state = join(env.XDG_STATE_HOME || join(home, ".local", "state"), "opencode");
+  for (const each of [programs, settings]) await mkdir(each, { recursive: true, mode: 0o700 });
   // OpenCode adds files to the folder of its settings, and does not start where it cannot.
   const set = await readdir(settings).catch(() => []);
   return { write: [data], read: [programs, ...set.map((name) => join(settings, name))], own: [state, settings] };
