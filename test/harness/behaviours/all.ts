@@ -5,6 +5,7 @@ import { adopt } from "./adopt.ts";
 import { deliverMany, wholeLife } from "./daemon.ts";
 import * as headless from "./headless.ts";
 import { callsCli, deliver, start } from "./interactive.ts";
+import { refreshesLogin } from "./login.ts";
 import { knowsSkill } from "./skill.ts";
 
 export interface Behaviour {
@@ -34,6 +35,7 @@ export const behaviours: readonly Behaviour[] = [
   turn("rate limit", headless.rateLimit),
   turn("server error", headless.serverError),
   turn("wrong key", headless.authentication),
+  { ...turn("a refreshed login is kept", refreshesLogin), needs: (can, { login }) => can.turn && login !== undefined },
   turn("kill and adopt", adopt),
   session("starts without dialogs", start),
   session("messages acknowledged, once", deliver),
