@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { bubblewrap } from "../../src/adapters/sandbox/bubblewrap.ts";
@@ -74,10 +74,12 @@ interface Instead {
   /** What else is in the user's home. */
   seed?(home: string): void;
   env?(home: string): Readonly<Record<string, string>>;
+  /** Looks at the user's home afterwards. */
+  look?(home: string): string;
 }
 
 /** Runs a turn of a harness, in a sandbox where one can be made, with a few lines of shell instead of its program. */
-async function runInstead(candidate: Candidate, { folder, files, lines, seed, env }: Instead) {
+async function runInstead(candidate: Candidate, { folder, files, lines, seed, env, look }: Instead) {
   const standIn = (home: string) => join(dirname(home), "bin", "stand-in");
   const ofUser: Candidate = {
     ...candidate,
@@ -97,7 +99,7 @@ async function runInstead(candidate: Candidate, { folder, files, lines, seed, en
     writeFileSync(standIn(home), `${script.join("\n")}\n`, { mode: 0o755 });
     const { output, errors } = await makeTurn(stage, {});
     const texts = files.map((file) => [file, readFileSync(join(home, folder, file), "utf8")]);
-    return { said: output + errors, texts };
+    return { said: output + errors, texts: look === undefined ? texts : [...texts, ["seen", look(home)]] };
   } finally {
     await stage.close();
   }
@@ -135,13 +137,51 @@ test("a lock that a killed Claude Code has left does not keep an agent from refr
   expect({ said, texts }).toEqual({ said: "", texts: [[owner, "fresh"]] });
 });
 
-test("OpenCode starts, and can add to its settings, where the folder around them is readable and has none yet", async () => {
-  const around = (home: string) => join(dirname(home), "bin", "settings");
-  const { said } = await runInstead(opencode, {
-    ...{ folder: ".local/share/opencode", files: ["auth.json"] },
-    lines: ['echo {} >"$XDG_CONFIG_HOME/opencode/package.json" && echo begun'],
-    seed: (home) => mkdirSync(around(home)),
-    env: (home) => ({ XDG_CONFIG_HOME: around(home) }),
+/** Many people keep their settings in a repository, with links to them. */
+const linked: readonly (readonly [Candidate, string, readonly string[]])[] = [
+  [claude, ".claude", ["CLAUDE.md", "settings.json", "commands"]],
+  [codex, ".codex", ["AGENTS.md", "config.toml", "auth.json", "prompts"]],
+  [gemini, ".gemini", ["GEMINI.md", "oauth_creds.json", "commands"]],
+  [opencode, ".config/opencode", ["opencode.json", "command"]],
+];
+for (const [candidate, folder, names] of linked)
+  test(`${candidate.program}: an agent finds settings that are links to files elsewhere in the user's home`, async () => {
+    const { said } = await runInstead(candidate, {
+      ...{
+        folder,
+        files: [],
+        lines: [`cat ${names.map((name) => (/\./.test(name) ? name : `${name}/mine.md`)).join(" ")}`],
+      },
+      seed(home) {
+        mkdirSync(join(home, folder), { recursive: true });
+        for (const name of names) {
+          const file = join(home, "dotfiles", name);
+          put(/\./.test(name) ? file : join(file, "mine.md"), `${name}\n`);
+          symlinkSync(file, join(home, folder, name));
+        }
+      },
+    });
+    expect(said).toBe(names.map((name) => `${name}\n`).join(""));
   });
-  expect(said).toBe("begun\n");
-});
+
+test.runIf(works)(
+  "claude: an agent cannot replace a link to the user's settings, and refreshes the login all the same",
+  async () => {
+    const lines = [
+      "ln -sf /dev/null settings.json; rm -f settings.json; printf '{}' >settings.json",
+      `set -- .credentials.json; ${ways["in place"]}`,
+    ];
+    const { texts } = await runInstead(claude, {
+      ...{ folder: ".claude", files: [".credentials.json"], lines },
+      seed(home) {
+        put(join(home, "dotfiles", "settings.json"), "old");
+        symlinkSync(join(home, "dotfiles", "settings.json"), join(home, ".claude", "settings.json"));
+      },
+      look: (home) => readFileSync(join(home, ".claude", "settings.json"), "utf8"),
+    });
+    expect(texts).toEqual([
+      [".credentials.json", "fresh"],
+      ["seen", "old"],
+    ]);
+  },
+);

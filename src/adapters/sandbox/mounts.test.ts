@@ -108,6 +108,26 @@ test("a path that is a link is there under both of its names", () => {
   expect([kind("tools"), kind("home", ".cargo")]).toEqual(["read", "read"]);
 });
 
+test("a link in a mounted folder is no mount point; what it leads to is there", () => {
+  mkdirSync(at("home", "dotfiles", "rules", "deep"), { recursive: true });
+  writeFileSync(at("home", "dotfiles", "settings.json"), "{}");
+  mkdirSync(at("home", ".agent"));
+  symlinkSync(at("home", "dotfiles", "settings.json"), at("home", ".agent", "settings.json"));
+  symlinkSync(at("home", "dotfiles", "rules"), at("home", ".agent", "rules"));
+  const kind = kindsOf({
+    write: [at("home", ".agent")],
+    read: [at("home", ".agent", "settings.json"), at("home", ".agent", "rules")],
+    own: [at("home", ".agent", "rules", "deep")],
+    placed: [{ from: at("caches", "registry"), at: at("home", ".agent", "rules") }],
+  });
+  expect([kind("home", ".agent"), kind("home", ".agent", "settings.json"), kind("home", ".agent", "rules")]).toEqual([
+    ...["write", undefined, undefined],
+  ]);
+  expect(kind("home", ".agent", "rules", "deep")).toBeUndefined();
+  expect([kind("home", "dotfiles", "settings.json"), kind("home", "dotfiles", "rules")]).toEqual(["read", "write"]);
+  expect(kind("home", "dotfiles", "rules", "deep")).toBe("empty");
+});
+
 test("a program without the network has a network of its own, and one that nests may make namespaces", () => {
   const features = { forbidsNesting: true, isRoot: false };
   const given = (change: Partial<SandboxPlan>) => bubblewrapArguments([], { ...plan, ...change }, features);

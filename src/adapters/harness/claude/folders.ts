@@ -40,14 +40,16 @@ export async function claudeFolders(places: ClaudePlaces): Promise<HarnessFolder
   const entries = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !isLock(name));
   const at = (names: readonly string[]) => names.map((name) => join(folder, name));
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const files = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  const files = entries.filter((entry) => !entry.isDirectory() && entry.name !== login);
+  // A link cannot be kept from being replaced in a writable folder. In an empty one Claude Code writes its login in place.
+  const hasLinks = files.some((entry) => entry.isSymbolicLink());
   return {
-    write: [folder, ...conversations],
+    write: [...(hasLinks ? [] : [folder]), join(folder, login), ...conversations],
     read: at([
       ...folders.filter((name) => obeyed.includes(name) || name === "local"),
-      ...files.filter((name) => name !== login && name !== history && name !== basename(config)),
+      ...files.map(({ name }) => name).filter((name) => name !== history && name !== basename(config)),
     ]),
-    own: at(folders.filter((name) => !obeyed.includes(name) && name !== "local")),
+    own: [...(hasLinks ? [folder] : []), ...at(folders.filter((name) => !obeyed.includes(name) && name !== "local"))],
     hidden: at([history]),
     placed: [{ from: copy, at: config }],
   };

@@ -56,9 +56,11 @@ const logins = [
  * Gemini's files in a sandbox: the home of the run, and behind its links the user's folder, in which only conversations and
  * logins can be changed. Gemini refreshes a login in place.
  */
-function foldersIn({ runFolder }: HarnessOrder, user: string): HarnessFolders {
-  const kept = ["tmp", "history", ...logins];
-  return { read: [user], write: [join(runFolder, "gemini-home"), ...kept.map((name) => join(user, name))] };
+async function foldersIn({ runFolder }: HarnessOrder, user: string): Promise<HarnessFolders> {
+  const at = (names: readonly string[]) => names.map((name) => join(user, name));
+  // Each by its name too: some may be links.
+  const read = [user, ...at(await readdir(user).catch(() => []))];
+  return { read, write: [join(runFolder, "gemini-home"), ...at(["tmp", "history", ...logins])] };
 }
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -163,7 +165,7 @@ export function gemini(ports: GeminiPorts): Harness {
     title: "Gemini CLI",
     can: geminiCan,
     needsNetwork: true,
-    folders: async (order) => foldersIn(order, userFolder(order.env, ports.home)),
+    folders: (order) => foldersIn(order, userFolder(order.env, ports.home)),
     detect: () => detectProgram(program, ports, 'Install Gemini CLI with "npm install -g @google/gemini-cli".'),
     prepare: (order) => prepare(order, program, ports.home),
     readOutput: readTurn,
