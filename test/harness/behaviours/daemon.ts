@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { routes } from "../../../src/api/routes.ts";
 import { eventually, openStage } from "../../agents/stage.ts";
@@ -93,6 +93,50 @@ export async function wholeLife(trial: Stage): Promise<void> {
   } finally {
     await close();
   }
+}
+
+/** A child in a session of its own; in a sandbox also one without the variables by which the daemon finds a run's processes. */
+const leftBehind = (seconds: number, isConfined: boolean) =>
+  `setsid sleep ${seconds} >/dev/null 2>&1 </dev/null & ${
+    isConfined ? `env -i setsid sleep ${seconds} >/dev/null 2>&1 </dev/null & ` : ""
+  }true`;
+
+/** A person's cancel, and the death of the program itself, end everything that the program has started. */
+export async function endsChildren(trial: Stage): Promise<void> {
+  const { candidate, isConfined } = trial;
+  let script: Answer[] = [];
+  const { stage, close } = await below(trial, () => script.shift() ?? { say: "There is nothing left to do." });
+  try {
+    for (const end of ["cancel", "death"] as const) {
+      const seconds = 900_000 + Math.floor(Math.random() * 90_000);
+      const alive = () => processesCalled(`sleep ${seconds}`);
+      script = [{ calls: [candidate.shell(leftBehind(seconds, isConfined))] }, { say: "They run." }];
+      const id = await stage.create("Leave children", { branch: `children-${end}` });
+      const expected = isConfined ? 2 : 1;
+      const tell = async () => `${alive().length} of ${expected} children. ${JSON.stringify(await stage.runs(true))}`;
+      await eventually(async () => alive().length === expected || undefined, defaultTimeout, tell);
+      const run = (await stage.runs()).find(({ task }) => task === id);
+      if (end === "death") process.kill(run?.pid ?? 0, "SIGKILL");
+      else await stage.call(routes.cancelTask, { params: { task: id }, body: {} });
+      await eventually(async () => alive().length === 0 || undefined, 60_000, tell);
+      if (end === "death") await stage.call(routes.cancelTask, { params: { task: id }, body: {} });
+      await eventually(async () => stage.processesOf(id, run?.key ?? "").length === 0 || undefined, 60_000, tell);
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** The processes with these arguments. */
+function processesCalled(line: string): readonly string[] {
+  return readdirSync("/proc").filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim() === line;
+    } catch {
+      return false;
+    }
+  });
 }
 
 const many = 50;
