@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, numberOf, objectOf, parseObject, textOf } from "../../../json.ts";
+import { type JsonObject, listOf, numberOf, objectOf, parseObject, textOf, timeOf } from "../../../json.ts";
 import type {
   HarnessError,
   HarnessEvent,
@@ -229,7 +229,7 @@ function errorWithout(end: ProcessEnd, errors: string): HarnessError {
 }
 
 function resetOf({ status, resetsAt }: JsonObject): number | undefined {
-  return status === "rejected" && typeof resetsAt === "number" ? resetsAt * 1000 : undefined;
+  return status === "rejected" && typeof resetsAt === "number" ? timeOf(resetsAt * 1000) : undefined;
 }
 
 /** Interprets the screen. Only its end counts: agents may print anything above. */
