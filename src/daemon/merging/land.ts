@@ -221,6 +221,19 @@ export async function hasArrived(ports: LandEntriesPorts, merge: Merge, commit: 
   }
 }
 
+/** Undoes what publishing has begun in the user's checkout. Returns what could not be undone, or an empty text. */
+export async function undoBegun({ store, workspacesOf }: LandEntriesPorts, merge: Merge): Promise<string> {
+  const project = await store.getProject(merge.project);
+  if (project === undefined) return "";
+  try {
+    const { control } = await workspacesOf(project);
+    return await control.undoUpdate({ repository: project.path, branch: merge.target });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return `What the merge began in ${project.path} could not be undone: ${tell(error)}`;
+  }
+}
+
 /** Records the merges before the branch moves, so that a recovery after a crash knows which commits they made. */
 async function plan({ store }: LandEntriesPorts, merged: readonly Merged[]): Promise<void> {
   for (const { entry, before, after } of merged) {
