@@ -36,7 +36,13 @@ import { takeTicket, ticketTurn } from "./crew/tickets.ts";
 import { isShared, mustHave } from "./project.ts";
 import { firstDocument } from "./task-documents.ts";
 import { isoTime, viewOf } from "./views.ts";
-import { isOwnBranch, noteOwnBranch, otherTaskWith, userBranches } from "./workspaces/own-branches.ts";
+import {
+  isOwnBranch,
+  noteOwnBranch,
+  otherTaskWith,
+  refuseUnmergedBranch,
+  userBranches,
+} from "./workspaces/own-branches.ts";
 
 type Answer = TypeOf<Routes["createTask"]["answer"]>;
 
@@ -160,13 +166,17 @@ function settingsFor(
 async function claimBranch(
   core: Core,
   project: Project,
-  identity: Pick<TaskIdentity, "id" | "branch">,
+  identity: Pick<TaskIdentity, "id" | "branch" | "ticket">,
   from: StoredTask | undefined,
   target: string,
 ): Promise<void> {
   if (core.repositories === undefined || identity.branch.includes(identity.id)) return;
-  const { control } = await core.repositories.workspacesOf(project);
+  const own = await core.repositories.workspacesOf(project);
+  const { control } = own;
   const branches = await userBranches(control, project);
+  // A task for a ticket continues what was done for it.
+  const isNamed = from === undefined && identity.ticket === "" && branches[identity.branch] !== undefined;
+  if (isNamed) await refuseUnmergedBranch(core, own, project, identity.branch);
   const tip = branches[target];
   const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
   if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))

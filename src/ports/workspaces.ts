@@ -146,6 +146,8 @@ export interface PrepareOrder {
    * Clones know the user's branches from `refs/remotes/user/` in the control repository.
    */
   readonly existing: boolean;
+  /** The folder was left by another task, or by this one, and its commits were collected: its own branches do not count. */
+  readonly isLeft?: boolean;
   /** Whether the uncommitted changes in the folder have been salvaged. */
   readonly salvaged: boolean;
   /** Whether something in the folder could not be salvaged: then its trash is never deleted. */

@@ -154,14 +154,16 @@ async function prepare(
   const { control, kind, repository } = own;
   const folder = workspace.path;
   const before = await withoutPipes(kind, folder, () => kind.inspect(folder));
-  const lastAt = before.kind === "there" ? undefined : await bringBack(own, project, task, workspace);
+  // A folder that the task does not have yet may still have a branch of this name that another task left.
+  const isOwn = task.workspace === folder;
+  const lastAt = before.kind === "there" && isOwn ? undefined : await bringBack(own, project, task, workspace);
   // A branch that was deleted by hand is restored; perhaps nothing else was wrong.
   const found = lastAt === undefined ? before : await kind.inspect(folder);
   const isMarked = workspace.readyFor === task.id;
   // The task has this workspace already: everything in it is this task's work.
-  if (found.kind === "there" && isMarked && (found.branch === task.branch || task.workspace === folder)) return;
+  if (found.kind === "there" && isMarked && (found.branch === task.branch || isOwn)) return;
   const order = {
-    ...{ folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true },
+    ...{ folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true, isLeft: !isOwn },
     ...(lastAt === undefined ? {} : { lastAt }),
   };
   const save = async () => {
@@ -173,12 +175,13 @@ async function prepare(
   };
   // Recorded first, so that a crash after the folder is created does not make it look ready.
   if (isMarked) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
-  const isLeft = found.kind === "there" && (found.dirty || (found.branch !== task.branch && !found.parked));
-  const left = isLeft ? await save() : { salvaged: false };
+  const isOther = found.kind === "there" && !found.parked && (!isOwn || found.branch !== task.branch);
+  const isUnsaved = found.kind === "there" && (found.dirty || isOther);
+  const left = isUnsaved ? await save() : { salvaged: false };
   const { keep } = settings;
   await withoutPipes(kind, folder, () => kind.prepare({ ...order, keep, ...left })).catch(async (error) => {
     // A broken or missing workspace was not inspected, and may still contain work.
-    if (isLeft || !isUnsaved(error)) throw error;
+    if (isUnsaved || !mayHoldWork(error)) throw error;
     return kind.prepare({ ...order, keep, ...(await save()) });
   });
   const words = () => ports.protection.wordsOf(task, base.commit);
@@ -243,7 +246,7 @@ export async function furnish(
   await runInWorkspace(ports, { name: "setup", argv: setup, timeout: setupTimeout, file }, workspace, task, key);
 }
 
-function isUnsaved(error: unknown): boolean {
+function mayHoldWork(error: unknown): boolean {
   return error instanceof Fault && ["workspace.dirty", "workspace.unsaved"].includes(error.code);
 }
 
