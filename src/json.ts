@@ -41,6 +41,12 @@ export function numberAt(json: unknown, ...path: readonly string[]): number | un
   return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
+/** A time in milliseconds since 1970; undefined for any value that no Date can hold. */
+export function timeOf(value: unknown): number | undefined {
+  const isTime = typeof value === "number" && value >= 0 && !Number.isNaN(new Date(value).getTime());
+  return isTime ? value : undefined;
+}
+
 /** A count as a whole number from zero; 0 for any other value. */
 export function countAt(json: unknown, ...path: readonly string[]): number {
   const count = Math.round(numberAt(json, ...path) ?? 0);

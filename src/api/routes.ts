@@ -216,7 +216,7 @@ export const routes = {
     access: "person",
     isNoted: true,
     query: record({}, { project: name }),
-    answer: record({ kept: text, left: list(text) }),
+    answer: record({ kept: text, left: list(text), unmerged: text }),
   }),
   moveTask: route({
     name: "moveTask",

@@ -35,8 +35,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
       isKnown === true ? "in this task's worktree, or to a commit made there" : "while this task's agent worked";
     return `your branch ${text(branch)} ${how} ${who}; it was at ${text(before).slice(0, 10)}`;
   },
-  "document.unclaimed": ({ role, sections }) =>
-    `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in, so it does not count`,
+  "document.unclaimed": ({ role, sections, reason }) =>
+    `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in, so it does not count${text(reason) === "" ? "" : `. ${text(reason)}`}`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),
   "request.rejected": ({ request, reasons }) =>
     `${requestText(request)}: ${items(reasons)

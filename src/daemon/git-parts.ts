@@ -4,7 +4,7 @@ import { type Config, configFields, type PartialConfig } from "../home/config-fi
 import type { Places } from "../home/places.ts";
 import type { Turns } from "../keyed.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
-import type { Clock, Commands, Log } from "../ports/system.ts";
+import type { Clock, Log } from "../ports/system.ts";
 import { publishAgents } from "./callers.ts";
 import type { Repositories } from "./core.ts";
 import { type CheckoutFor, createCheckouts } from "./effects/checkout.ts";
@@ -18,6 +18,7 @@ import { createRepositories, type Landing } from "./merging/test-merged.ts";
 import type { Performers } from "./perform.ts";
 import { createDiffOf, type DiffOf } from "./prompt-diff.ts";
 import { createProtection } from "./protection.ts";
+import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { Submit } from "./submit.ts";
 import type { Where } from "./user-branch.ts";
 import { createFollowBranch } from "./workspaces/branch.ts";
@@ -39,7 +40,7 @@ interface GitPartsPorts {
   readonly log: Log;
   readonly inTurn: Turns;
   readonly places: Places;
-  readonly commands: Commands;
+  readonly commands: StoppableCommands;
   readonly env: Readonly<Record<string, string>>;
   readonly submit: Submit;
   readonly workspacesOf: WorkspacesOf;

@@ -27,6 +27,8 @@ export interface LandingPlace {
   inTheWay(ports: PublishPorts, tips: Tips, commit: string): Promise<Waiting | undefined>;
   /** Moves the branch from the commits that were found to a commit that contains them; atomic. */
   publish(ports: PublishPorts, tips: Tips, commit: string): Promise<Publishing>;
+  /** Undoes what an interrupted `publish` has begun. Returns what could not be undone, or an empty text. */
+  undoBegun(): Promise<string>;
   /** Makes the branch available in a task's workspace, and returns the command that merges it there. */
   bringTo(task: Pick<Task, "id" | "workspace">): Promise<string>;
 }

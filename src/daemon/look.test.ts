@@ -20,7 +20,7 @@ async function seenBy(given: Parameters<typeof gatherFacts>[2]) {
     {
       ...{ store, workflowOf: async () => workflow, factsOf: createFacts(store, async () => false) },
       outsideOf: async () => ({
-        files: [{ ...reviewer, text: pass, isShared: true }],
+        files: [{ ...reviewer, text: pass, path: "/w/TASK.md", isOwn: false, isShared: true }],
         facts,
         unreadable: undefined,
         gone: [],

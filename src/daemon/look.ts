@@ -9,6 +9,7 @@ import type { Author, Store, StoredArtifact, StoredDocument } from "../ports/sto
 import type { Clock } from "../ports/system.ts";
 import { type Addition, addToSection, parsedDocument, writeDocument } from "./task-documents.ts";
 import { nothingOutside, type Outside, type OutsideOf, type WorkspaceFacts } from "./workspaces/outside.ts";
+import { whyUnsealed } from "./workspaces/sealed-file.ts";
 import type { WrittenFile } from "./workspaces/task-files.ts";
 
 export interface LookPorts {
@@ -48,7 +49,7 @@ interface HandedIn {
   readonly text: string | Addition | undefined;
   /** The caller asks for a state, and thereby says that its task file is its own work. */
   readonly asks?: boolean;
-  /** The run whose end is being reported. */
+  /** The run whose end is being reported. All its processes have ended. */
   readonly ended?: string;
   /** The requested state, if the work must be merged before the task may end there. */
   readonly mergedFor?: string;
@@ -71,7 +72,10 @@ export async function gatherFacts(
   const outside = await (timeLimit === undefined ? looking : withinLimit(looking, timeLimit));
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];
-  const counts = ({ run, isShared }: WrittenFile) => !isShared || (given.asks === true && given.run === run);
+  const left = outside.files.find(({ run, isShared }) => isShared && run === given.ended);
+  const unsealed = left === undefined ? "" : await whyUnsealed(store, task, left);
+  const counts = (file: WrittenFile) =>
+    !file.isShared || (given.asks === true && given.run === file.run) || (file === left && unsealed === "");
   const texts = [...outside.files.filter(counts), given].filter(({ text }) => text !== undefined);
   const about = texts.length === 0 ? () => head : await aboutOf(store, task, head);
   for (const { role, run, text } of texts) {
@@ -86,9 +90,9 @@ export async function gatherFacts(
     const writer = typeof text === "string" || text.by === undefined ? author : { role: text.by };
     changes.push(documentChanged(writer, written.changed));
   }
-  for (const file of outside.files.filter((file) => file.run === given.ended && !counts(file))) {
-    const { changed } = writeDocument(workflow, document, file.text, file, head);
-    if (changed.length > 0) changes.push(documentUnclaimed(file, changed));
+  if (left !== undefined && unsealed !== "") {
+    const { changed } = writeDocument(workflow, document, left.text, left, head);
+    if (changed.length > 0) changes.push(documentUnclaimed(left, changed, unsealed));
   }
   const { unreadable } = outside;
   const seen = unreadable === undefined ? outside.facts : { ...(outside.facts ?? unseen(task)), unreadable };
@@ -159,8 +163,8 @@ export function documentChanged(
 }
 
 /** These may not be the run's own words: they do not count, and the event shows where they are. */
-function documentUnclaimed({ role, run }: WrittenFile, sections: readonly string[]): TaskEvent {
-  return { type: "document.unclaimed", by: "engine", data: { role, run, sections }, set: {} };
+function documentUnclaimed({ role, run }: WrittenFile, sections: readonly string[], reason: string): TaskEvent {
+  return { type: "document.unclaimed", by: "engine", data: { role, run, sections, reason }, set: {} };
 }
 
 /** Gathers the facts outside of a task. */

@@ -36,7 +36,13 @@ import { takeTicket, ticketTurn } from "./crew/tickets.ts";
 import { isShared, mustHave, parentOf } from "./project.ts";
 import { firstDocument } from "./task-documents.ts";
 import { isoTime, viewOf } from "./views.ts";
-import { isOwnBranch, noteOwnBranch, otherTaskWith, userBranches } from "./workspaces/own-branches.ts";
+import {
+  isOwnBranch,
+  noteOwnBranch,
+  otherTaskWith,
+  refuseUnmergedBranch,
+  userBranches,
+} from "./workspaces/own-branches.ts";
 
 type Answer = TypeOf<Routes["createTask"]["answer"]>;
 
@@ -61,13 +67,10 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   const context = body.context ?? (adopted && aboutPullRequest(adopted));
   const document = await firstDocument(core, chosen.workflow, context, from);
   const id = await freeId(core);
-  const given = adopted === undefined ? body : { summary: adopted.title, ...body, ...branchesOf(adopted) };
   // What a part was merged into and called belongs to its parent.
-  const isPart = from !== undefined && parentOf(from.task) !== "";
-  const base = await baseOf(core, project, {
-    ...(from === undefined || isPart ? {} : { base: from.task.base }),
-    ...given,
-  });
+  const kept = from === undefined || parentOf(from.task) !== "" ? {} : { base: from.task.base, branch: from.task.branch };
+  const given = { ...kept, ...(adopted && { summary: adopted.title }), ...body, ...(adopted && branchesOf(adopted)) };
+  const base = await baseOf(core, project, given);
   const own = await identityOf(core, project, given, config, id, from);
   const identity = { ...own, base, prUrl: adopted?.url ?? "" };
   // An agent would work on it before any review, and bypass what its workflow says about merging.
@@ -165,13 +168,17 @@ function settingsFor(
 async function claimBranch(
   core: Core,
   project: Project,
-  identity: Pick<TaskIdentity, "id" | "branch">,
+  identity: Pick<TaskIdentity, "id" | "branch" | "ticket">,
   from: StoredTask | undefined,
   target: string,
 ): Promise<void> {
   if (core.repositories === undefined || identity.branch.includes(identity.id)) return;
-  const { control } = await core.repositories.workspacesOf(project);
+  const own = await core.repositories.workspacesOf(project);
+  const { control } = own;
   const branches = await userBranches(control, project);
+  // A task for a ticket continues what was done for it.
+  const isNamed = from === undefined && identity.ticket === "" && branches[identity.branch] !== undefined;
+  if (isNamed) await refuseUnmergedBranch(core, own, project, identity.branch);
   const tip = branches[target];
   const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
   if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))
@@ -198,8 +205,7 @@ async function identityOf(
   id: string,
   from: StoredTask | undefined,
 ): Promise<TaskIdentity> {
-  const inherited = from === undefined || parentOf(from.task) !== "" ? undefined : from.task.branch;
-  const branch = body.branch ?? inherited ?? `${config.branchPrefix.value}${id}`;
+  const branch = body.branch ?? `${config.branchPrefix.value}${id}`;
   const problem = branchNameProblem(branch);
   if (problem !== undefined) throw new Fault("task.invalid", problem, { hint: "Choose another name." });
   const now = isoTime(core.clock.now());

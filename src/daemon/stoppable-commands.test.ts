@@ -123,7 +123,7 @@ function realStage() {
   });
   const pidOf = (name: string) => Number(readFileSync(join(folder, name), "utf8"));
   return {
-    commands,
+    ...{ commands, folder },
     run: (key: string, name: string, script: string, timeout = 60_000) => {
       const left = `setsid sh -c 'echo $$ >${name}.draft; mv ${name}.draft ${name}; exec sleep 600' >/dev/null 2>&1 &`;
       const wait = `while ! [ -e ${name} ]; do sleep 0.01; done`;
@@ -159,6 +159,15 @@ test("processes that a task's commands have left can be ended, even after the co
   await run("t2:1", "other", "exit 0");
   await commands.endLeftBehind("t1");
   expect([await lives("server"), await lives("watcher"), await lives("other")]).toEqual([false, false, true]);
+});
+
+test("what an earlier daemon's commands have left in a folder is ended once, so that those of this daemon stay", async () => {
+  const { commands, folder, run, lives } = realStage();
+  await run("t1:1", "former", "exit 0");
+  await commands.endFormer(folder);
+  await run("t1:2", "own", "exit 0");
+  await commands.endFormer(folder);
+  expect([await lives("former"), await lives("own")]).toEqual([false, true]);
 });
 
 test("a command that a killed daemon has left is ended before its effect starts it again, once", async () => {

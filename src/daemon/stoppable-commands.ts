@@ -1,4 +1,5 @@
 import { Fault } from "../fault.ts";
+import { createMemo } from "../keyed.ts";
 import type { Command, CommandResult, Commands } from "../ports/system.ts";
 
 /** Commands that can be stopped by task; the task is in each command's environment. Paused tasks start none. */
@@ -13,6 +14,11 @@ export interface StoppableCommands extends Commands {
   stop(task: string): () => void;
   /** Ends every process of a task's commands, whether or not the commands have ended. */
   endLeftBehind(task: string): Promise<void>;
+  /**
+   * Ends every process of commands that an earlier daemon has run in a folder in which only the daemon's commands run. Does
+   * so once for each folder: what this daemon's own commands have left may be needed.
+   */
+  endFormer(folder: string): Promise<void>;
 }
 
 interface SweepPorts {
@@ -31,8 +37,8 @@ interface SweepPorts {
 const interrupted = Symbol("interrupted");
 
 /**
- * Each command is marked in its environment, by its effect and by its task. Everything that it starts inherits the
- * marks, even in another process group. A person's shell in the workspace has neither mark.
+ * Each command is marked in its environment, by its effect, its task and its folder. Everything that it starts inherits the
+ * marks, even in another process group. A person's shell in the workspace has none of them.
  */
 export function stoppableCommands(
   commands: Commands,
@@ -43,6 +49,8 @@ export function stoppableCommands(
   const stopped = new Map<string, number>();
   /** The marks of the effects whose commands this daemon has started. */
   const ours = new Set<string>();
+  /** Folders in which nothing of an earlier daemon is running. */
+  const swept = createMemo<void>();
   const waiting = new Set<() => void>();
   const resumed = () => {
     for (const go of waiting) go();
@@ -65,7 +73,11 @@ export function stoppableCommands(
     underWay.set(task, others.add(own));
     const signal = command.signal === undefined ? own.signal : AbortSignal.any([command.signal, own.signal]);
     const mark = markOf(command.env.SIGNALBOX_EFFECT ?? task);
-    const marks = { SIGNALBOX_COMMAND: mark, SIGNALBOX_COMMANDS_OF: markOf(task) };
+    const marks = {
+      SIGNALBOX_COMMAND: mark,
+      SIGNALBOX_COMMANDS_OF: markOf(task),
+      SIGNALBOX_COMMANDS_IN: command.cwd,
+    };
     let result: CommandResult | undefined;
     try {
       while (!signal.aborted && (await isPaused(task))) await until(signal);
@@ -109,6 +121,7 @@ export function stoppableCommands(
       return killed;
     },
     resumed,
+    endFormer: (folder) => swept.get(folder, () => sweep(`SIGNALBOX_COMMANDS_IN=${folder}`)),
     endLeftBehind: (task) => sweep(`SIGNALBOX_COMMANDS_OF=${markOf(task)}`),
     stop(task) {
       stopped.set(task, (stopped.get(task) ?? 0) + 1);

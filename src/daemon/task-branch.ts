@@ -94,6 +94,7 @@ export function taskBranch(
         return { kind: (await collected()) === commit ? "published" : "moved" };
       });
     },
+    undoBegun: async () => "",
     async bringTo({ id, workspace }) {
       const { base } = await find();
       const bound = (await store.workspaces.list({ task: id })).find(({ path }) => path === workspace);

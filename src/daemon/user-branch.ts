@@ -32,6 +32,7 @@ export function userBranch(
       return waits && toWaiting(waits);
     },
     publish: (ports, tips, commit) => publishCommit(ports, own, project, branch, tips, commit),
+    undoBegun: () => control.undoUpdate({ repository: project.path, branch }),
     async bringTo({ id, workspace }) {
       const { base, user } = await findTips(own, project, branch, where);
       await kind.learnBranch(workspace, branch, base);

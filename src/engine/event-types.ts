@@ -75,8 +75,8 @@ export const eventTypes = {
     },
   },
   "document.unclaimed": {
-    when: "a run beside another role has ended, and its file has sections that it did not hand in: they do not count",
-    data: { role, run, sections: "the sections" },
+    when: "a run has ended, and its file, which others could write, has sections that it did not hand in: they do not count",
+    data: { role, run, sections: "the sections", reason: "why others could write the file" },
   },
   "document.changed": {
     when: "a person or an agent has changed the task file",

@@ -1,54 +1,127 @@
 import { type AnswerSchema, answerProblems } from "../answers/read-answer.ts";
+import { show } from "../answers/schema.ts";
+import { readFile } from "./plan-files.ts";
+import { type Item, type PlanOrder, planOrder, rank } from "./plan-order.ts";
+
+export type { Item } from "./plan-order.ts";
 
 /**
  * Decides what to do with the children of a fan-out now. Pure: the caller must record what it did before it calls
- * again. The items must be valid, as `readItems` returns them; an item without a child is waiting.
+ * again. The items must be valid, as `readItems` returns them; an item without a child is waiting. The order of a plan is
+ * worked out once for each list of items, so give the same list each time.
  */
 export function nextChildren(items: readonly Item[], children: readonly Child[], options: FanOutOptions): NextChildren {
-  const known = new Map(children.map((child) => [child.id, child]));
-  const all = items.map(({ id }): Child => known.get(id) ?? { id, state: "waiting", tries: 0 });
-  const running = idsOf(all, "running");
-  const failed = all.filter((child) => child.state === "failed");
-  const again = new Set(options.policy === "retry" ? idsOf(failed.filter(({ tries }) => tries < maxTries)) : []);
-  const lost = [...idsOf(failed).filter((id) => !again.has(id)), ...idsOf(all, "skipped")];
+  const plan = planOrder(items);
+  const { states, counts } = statesOf(items, children, plan, options);
+  const idsIn = (state: number) => items.filter((_, place) => states[place] === state).map(({ id }) => id);
+  const [, busy = 0, , lost = 0, skips = 0] = counts;
+  const isLost = lost + skips > 0;
 
-  if (options.policy === "stop" && lost.length > 0) {
-    const over = running.length > 0 ? undefined : ending("error", all);
-    return { start: [], retry: [], skip: idsOf(all, "waiting"), stop: running, over };
+  if (options.policy === "stop" && isLost) {
+    const over = busy > 0 ? undefined : ending("error", idsIn);
+    return { start: [], retry: [], skip: idsIn(waiting), stop: idsIn(running), over };
   }
 
-  const done = new Set(idsOf(all, "done"));
-  const waiting = new Set(idsOf(all, "waiting"));
-  const order = inOrder(items);
-  const hopeless = withDependents(order, lost);
-  const hasTurn = options.waves ? firstWaveOf(order, (id) => !done.has(id) && !hopeless.has(id)) : () => true;
-  const startable = ({ id, needs }: Item) =>
-    (waiting.has(id) || again.has(id)) && !hopeless.has(id) && needs.every((need) => done.has(need)) && hasTurn(id);
-  const paths = remainingPaths(order);
-  const chosen = items
-    .filter(startable)
-    .map(({ id }) => id)
-    .sort((a, b) => (paths.get(b) ?? 0) - (paths.get(a) ?? 0))
-    .slice(0, Math.max(0, slots(options.parallel) - running.length));
+  const hopeless = isLost ? withDependents(plan, states) : noPlaces;
+  const free = slots(options.parallel) - busy;
+  const chosen = free > 0 ? choose(items, plan, { states, hopeless, free, waves: options.waves }) : [];
+  const idsOf = (state: number) =>
+    chosen.filter((place) => states[place] === state).map((place) => items[place]?.id ?? "");
   return {
-    start: chosen.filter((id) => waiting.has(id)),
-    retry: chosen.filter((id) => again.has(id)),
-    skip: [...waiting].filter((id) => hopeless.has(id)),
+    start: idsOf(waiting),
+    retry: idsOf(again),
+    skip: isLost ? items.filter((_, at) => states[at] === waiting && hopeless.has(at)).map(({ id }) => id) : [],
     stop: [],
-    over: running.length + chosen.length > 0 ? undefined : ending("ok", all),
+    over: busy > 0 || chosen.length > 0 ? undefined : ending("ok", idsIn),
   };
 }
 
 /** With the policy `retry`, including the first try. */
 const maxTries = 2;
 
-/** One piece of the work, as an agent planned it. */
-export interface Item {
-  readonly id: string;
-  readonly title: string;
-  readonly description: string;
-  /** Ids of the items that must be done before this one starts. */
-  readonly needs: readonly string[];
+const waiting = 0;
+const running = 1;
+const done = 2;
+const failed = 3;
+const skipped = 4;
+/** Failed, and to be tried once more. */
+const again = 5;
+const codes: Readonly<Record<Child["state"], number>> = { waiting, running, done, failed, skipped };
+const noPlaces: ReadonlySet<number> = new Set();
+
+// This and `choose` look at every child after each change; loops over numbers take a tenth of the time.
+function statesOf(
+  items: readonly Item[],
+  children: readonly Child[],
+  { places }: PlanOrder,
+  { policy }: FanOutOptions,
+): { readonly states: Uint8Array; readonly counts: Int32Array } {
+  const states = new Uint8Array(items.length);
+  for (let index = 0; index < children.length; index++) {
+    const { id, state, tries } = children[index] as Child;
+    // Children usually come in the order of the plan.
+    const place = items[index]?.id === id ? index : places.get(id);
+    if (place === undefined) continue;
+    states[place] = state === "failed" && policy === "retry" && tries < maxTries ? again : codes[state];
+  }
+  const counts = new Int32Array(6);
+  for (let place = 0; place < states.length; place++) {
+    const state = states[place] as number;
+    counts[state] = (counts[state] as number) + 1;
+  }
+  return { states, counts };
+}
+
+interface Choice {
+  readonly states: Uint8Array;
+  readonly hopeless: ReadonlySet<number>;
+  /** Slots, at least one. */
+  readonly free: number;
+  readonly waves: boolean;
+}
+
+/**
+ * The items to start now, the most urgent first. One that shares a file with a running child lets others go first, but
+ * no slot stays free for that.
+ */
+function choose(items: readonly Item[], plan: PlanOrder, { states, hopeless, free, waves }: Choice): readonly number[] {
+  const wave = waves ? firstWave(plan, (place) => states[place] !== done && !hopeless.has(place)) : undefined;
+  const ranked = hopeless.size > 0 ? rank(items, plan, (place) => !hopeless.has(place)) : plan.ranked;
+  const taken = new Uint8Array(plan.fileCount);
+  const take = (place: number) => {
+    for (const file of plan.files[place] ?? []) for (const other of plan.overlaps(file)) taken[other] = 1;
+  };
+  if (plan.fileCount > 0)
+    for (let place = 0; place < states.length; place++) if (states[place] === running) take(place);
+  const chosen: number[] = [];
+  const sharers: number[] = [];
+  for (const place of ranked) {
+    const state = states[place];
+    if ((state !== waiting && state !== again) || (wave !== undefined && plan.levels[place] !== wave)) continue;
+    if (plan.needs[place]?.some((need) => states[need] !== done)) continue;
+    if (plan.files[place]?.some((file) => taken[file] === 1)) {
+      sharers.push(place);
+      continue;
+    }
+    chosen.push(place);
+    if (chosen.length === free) return chosen;
+    take(place);
+  }
+  return [...chosen, ...sharers.slice(0, free - chosen.length)];
+}
+
+/** The lowest level that still has an open item. */
+function firstWave({ levels }: PlanOrder, isOpen: (place: number) => boolean): number {
+  return levels.reduce((first, level, place) => (level < first && isOpen(place) ? level : first), levels.length);
+}
+
+/** The items that failed or were skipped, and all that need them. */
+function withDependents({ dependents }: PlanOrder, states: Uint8Array): ReadonlySet<number> {
+  const reached = new Set<number>();
+  for (const [place, state] of states.entries()) if (state === failed || state === skipped) reached.add(place);
+  // A set is walked in the order of its growth, to its new end.
+  for (const place of reached) for (const next of dependents[place] ?? []) reached.add(next);
+  return reached;
 }
 
 export interface Child {
@@ -91,40 +164,54 @@ type ItemsReading =
   | { readonly ok: true; readonly items: readonly Item[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads an agent's plan. A plan that could never be finished is refused with a reason that names the items. */
-export function readItems(value: unknown): ItemsReading {
-  const [problem] = answerProblems(itemsSchema, { items: value });
+/**
+ * Reads a plan, as an agent answered or a person edited it. `name` is what the plan calls its list. A plan that could never
+ * be finished is refused with a sentence that names the items and says what to change.
+ */
+export function readItems(value: unknown, name = "items"): ItemsReading {
+  const problem = sizeProblem(value) ?? answerProblems({ properties: { [name]: listSchema } }, { [name]: value })[0];
   if (problem !== undefined) return { ok: false, problem };
-  const items = (value as readonly (Pick<Item, "id" | "title"> & Partial<Item>)[]).map(
-    ({ id, title, description = "", needs = [] }): Item => ({ id, title, description, needs: [...new Set(needs)] }),
+  const written = (value as readonly WrittenItem[]).map(
+    ({ id, title, description = "", needs = [], files = [], size = "M" }): Item => {
+      return { id, title, description, needs: [...new Set(needs)], files, size };
+    },
   );
-  const wrong = doubled(items) ?? wrongNeed(items) ?? cycle(items);
-  return wrong === undefined ? { ok: true, items } : { ok: false, problem: wrong };
+  const wrong = doubled(written) ?? wrongNeed(written) ?? cycle(written) ?? wrongFile(written);
+  if (wrong !== undefined) return { ok: false, problem: wrong };
+  return { ok: true, items: written.map((item) => ({ ...item, files: [...new Set(item.files.flatMap(fileIn))] })) };
 }
 
-const itemsSchema: AnswerSchema = {
-  properties: {
-    items: {
-      type: "array",
-      minItems: 1,
-      items: {
-        type: "object",
-        required: ["id", "title"],
-        properties: {
-          id: { type: "string", minLength: 1, maxLength: 100 },
-          title: { type: "string", minLength: 1 },
-          description: { type: "string" },
-          needs: { type: "array", items: { type: "string" } },
-        },
-      },
+type WrittenItem = Pick<Item, "id" | "title"> & Partial<Item>;
+
+const maxItems = 500;
+
+const listSchema: AnswerSchema = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["id", "title"],
+    properties: {
+      id: { type: "string", minLength: 1, maxLength: 100 },
+      title: { type: "string", minLength: 1 },
+      description: { type: "string" },
+      needs: { type: "array", items: { type: "string" } },
+      files: { type: "array", maxItems: 200, items: { type: "string", maxLength: 500 } },
+      size: { enum: ["S", "M", "L"] },
     },
   },
 };
 
+function sizeProblem(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return undefined;
+  if (value.length === 0) return "The plan is empty. Give it at least one item, with an id and a title.";
+  if (value.length <= maxItems) return undefined;
+  return `The plan has ${value.length} items, but may have at most ${maxItems}. Join small ones.`;
+}
+
 function doubled(items: readonly Item[]): string | undefined {
   const seen = new Set<string>();
   for (const { id } of items) {
-    if (seen.has(id)) return `Two items have the id ${id}.`;
+    if (seen.has(id)) return `Two items have the id ${shown(id)}. Give each item an id of its own.`;
     seen.add(id);
   }
   return undefined;
@@ -133,75 +220,50 @@ function doubled(items: readonly Item[]): string | undefined {
 function wrongNeed(items: readonly Item[]): string | undefined {
   const ids = new Set(items.map(({ id }) => id));
   for (const { id, needs } of items) {
-    if (needs.includes(id)) return `${id} needs itself.`;
+    if (needs.includes(id)) return `${shown(id)} needs itself. Remove ${shown(id)} from its needs.`;
     const unknown = needs.find((need) => !ids.has(need));
-    if (unknown !== undefined) return `${id} needs ${unknown}, which is not among the items.`;
+    if (unknown === undefined) continue;
+    return `${shown(id)} needs ${shown(unknown)}, which is not among the items. Add such an item, or remove that need.`;
   }
   return undefined;
 }
 
 function cycle(items: readonly Item[]): string | undefined {
-  const sorted = new Set(inOrder(items));
-  const unsorted = new Map(items.filter((item) => !sorted.has(item)).map((item) => [item.id, item]));
-  // Each of these needs another of them, so following the needs must lead into a cycle.
-  const walk: string[] = [];
-  let at = [...unsorted.keys()][0];
+  const { sorted, needs } = planOrder(items);
+  const isSorted = new Set(sorted);
+  // Each of the others needs another of them, so following the needs must lead into a cycle.
+  const walk: number[] = [];
+  let at = [...items.keys()].find((place) => !isSorted.has(place));
   while (at !== undefined && !walk.includes(at)) {
     walk.push(at);
-    at = unsorted.get(at)?.needs.find((need) => unsorted.has(need));
+    at = needs[at]?.find((need) => !isSorted.has(need));
   }
   if (at === undefined) return undefined;
-  const round = [...walk.slice(walk.indexOf(at)), at];
+  const round = [...walk.slice(walk.indexOf(at)), at].map((place) => shown(items[place]?.id ?? ""));
   const steps = round.slice(1).map((need, index) => `${round[index]} needs ${need}`);
   // The beginning and the end of a long cycle are enough to find it.
-  return `${(steps.length > 10 ? [...steps.slice(0, 9), "…", steps.at(-1)] : steps).join(", ")}.`;
+  const named = (steps.length > 10 ? [...steps.slice(0, 9), "…", steps.at(-1)] : steps).join(", ");
+  return `${named}. Remove one of these needs, because items that wait for each other never start.`;
 }
 
-/** Topological order, otherwise as in the plan. Items that are on a cycle or need one are left out. */
-function inOrder(items: readonly Item[]): readonly Item[] {
-  const missing = new Map(items.map((item) => [item, item.needs.length]));
-  const dependents = Map.groupBy(
-    items.flatMap((item) => item.needs.map((need) => ({ need, item }))),
-    ({ need }) => need,
-  );
-  const order = items.filter(({ needs }) => needs.length === 0);
-  for (const { id } of order) {
-    for (const { item } of dependents.get(id) ?? []) {
-      const count = (missing.get(item) ?? 0) - 1;
-      missing.set(item, count);
-      if (count === 0) order.push(item);
+function wrongFile(items: readonly Item[]): string | undefined {
+  for (const { id, files } of items) {
+    for (const file of files) {
+      const read = readFile(file);
+      if (!read.ok) return `${shown(id)} names the file ${show(file)}, ${read.problem}`;
     }
   }
-  return order;
+  return undefined;
 }
 
-function withDependents(order: readonly Item[], ids: readonly string[]): ReadonlySet<string> {
-  const reached = new Set(ids);
-  for (const { id, needs } of order) if (needs.some((need) => reached.has(need))) reached.add(id);
-  return reached;
+function fileIn(written: string): readonly string[] {
+  const read = readFile(written);
+  return read.ok ? [read.file] : [];
 }
 
-/** The length of the longest chain of dependents that begins with an item, itself included. */
-function remainingPaths(order: readonly Item[]): ReadonlyMap<string, number> {
-  const paths = new Map<string, number>();
-  for (const { id, needs } of order.toReversed()) {
-    const path = paths.get(id) ?? 1;
-    paths.set(id, path);
-    for (const need of needs) paths.set(need, Math.max(paths.get(need) ?? 1, path + 1));
-  }
-  return paths;
-}
-
-/** Returns whether an item is of the lowest level that still has an open item. */
-function firstWaveOf(order: readonly Item[], isOpen: (id: string) => boolean): (id: string) => boolean {
-  const levels = new Map<string, number>();
-  let first = order.length;
-  for (const { id, needs } of order) {
-    const level = needs.reduce((highest, need) => Math.max(highest, (levels.get(need) ?? 0) + 1), 0);
-    levels.set(id, level);
-    if (isOpen(id)) first = Math.min(first, level);
-  }
-  return (id) => levels.get(id) === first;
+/** An id as it is, or in quotes where it would not be seen as one word. */
+function shown(id: string): string {
+  return /^[\w.:/#-]+$/.test(id) ? id : show(id);
 }
 
 /** An invalid number must not leave the children waiting for ever. */
@@ -209,16 +271,13 @@ function slots(parallel: number): number {
   return parallel >= 1 ? Math.floor(parallel) : 1;
 }
 
-function idsOf(children: readonly Child[], state?: Child["state"]): readonly string[] {
-  return children.filter((child) => state === undefined || child.state === state).map(({ id }) => id);
-}
-
-function ending(word: "ok" | "error", all: readonly Child[]): FanOutEnd {
-  const done = idsOf(all, "done").length;
-  const failed = idsOf(all, "failed");
-  const skipped = [...idsOf(all, "skipped"), ...idsOf(all, "waiting")];
-  const parts = [`${done} of ${all.length} done.`];
-  if (failed.length > 0) parts.push(`Failed: ${failed.join(", ")}.`);
-  if (skipped.length > 0) parts.push(`Skipped: ${skipped.join(", ")}.`);
-  return { word, done, failed: all.length - done, reason: parts.join(" ") };
+function ending(word: "ok" | "error", idsIn: (state: number) => readonly string[]): FanOutEnd {
+  const finished = idsIn(done).length;
+  const lost = idsIn(failed);
+  const left = [...idsIn(skipped), ...idsIn(waiting)];
+  const all = finished + lost.length + left.length;
+  const parts = [`${finished} of ${all} done.`];
+  if (lost.length > 0) parts.push(`Failed: ${lost.join(", ")}.`);
+  if (left.length > 0) parts.push(`Skipped: ${left.join(", ")}.`);
+  return { word, done: finished, failed: all - finished, reason: parts.join(" ") };
 }

@@ -1,4 +1,4 @@
-import { answerProblems } from "../answers/read-answer.ts";
+import { answerProblem } from "./check-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
@@ -118,9 +118,8 @@ function checkJudge(workflow: Workflow, task: Task, spec: RunSpec, request: Ende
 }
 
 function check(workflow: Workflow, spec: RunSpec, request: Ended): { word: string; reason: string } {
-  const schema = spec.result === undefined ? undefined : workflow.schemas[spec.result];
   if (request.word !== "ok")
     return { word: request.word, reason: request.reason ?? `${spec.role} ended with ${request.word}.` };
-  const problems = schema === undefined ? [] : answerProblems(schema, request.answer);
-  return problems.length > 0 ? { word: "invalid", reason: problems.join(" ") } : { word: "ok", reason: "" };
+  const problem = answerProblem(workflow, spec, request.answer);
+  return problem === undefined ? { word: "ok", reason: "" } : { word: "invalid", reason: problem };
 }

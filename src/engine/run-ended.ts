@@ -1,4 +1,4 @@
-import { answerProblems } from "../answers/read-answer.ts";
+import { answerProblem } from "./check-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun, without } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
@@ -147,12 +147,9 @@ function readEnding(workflow: Workflow, task: Task, spec: RunSpec, request: Ende
     if (word !== "ok" && word !== "exit") return same;
     return { ...same, word: hasProduced(workflow, task, facts) ? "ok" : "exit" };
   }
-  const schema = spec.result === undefined ? undefined : workflow.schemas[spec.result];
-  if (word !== "ok" || spec.result === undefined || schema === undefined) return same;
-  const problems = answerProblems(schema, answer);
-  if (problems.length > 0) return { ...same, word: "invalid", reason: problems.join(" ") };
-  const outdated = outdatedAnswer(workflow, task, spec, facts);
-  if (outdated !== undefined) return { ...same, word: "invalid", reason: outdated };
+  if (word !== "ok" || spec.result === undefined || workflow.schemas[spec.result] === undefined) return same;
+  const problem = answerProblem(workflow, spec, answer) ?? outdatedAnswer(workflow, task, spec, facts);
+  if (problem !== undefined) return { ...same, word: "invalid", reason: problem };
   return { ...same, answer, results: { ...task.results, [spec.result]: answer } };
 }
 

@@ -1,7 +1,7 @@
+import { planProblem } from "./check-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { endRun, startDraft, tellRun } from "./draft.ts";
 import { addEffects, stateOf } from "./enter.ts";
-import { readItems } from "./fan-out.ts";
 import { gateReasons } from "./gate.ts";
 import { isPersonsTurn } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
@@ -10,7 +10,7 @@ import { isAwaited, nameOf } from "./run-ended.ts";
 import { specOf } from "./run-spec.ts";
 import { after, endWait, endWork, hasProduced, hold } from "./take-rule.ts";
 import type { Held, Task } from "./task.ts";
-import type { FanOut, State, Workflow } from "./workflow.ts";
+import type { State, Workflow } from "./workflow.ts";
 
 /** How often an idle agent is told what is missing before the task is held for a person. */
 const maxReminders = 2;
@@ -162,7 +162,7 @@ export function settled(workflow: Workflow, task: Task, entry: number, facts: Fa
   const isPassing = !state.terminal && next.held === undefined && (wait.kind === "none" || task.wait.skipped);
   if (isPassing)
     return after(event, endWait(workflow, next, { word: "ok", reason: "", answer: undefined, again: "wait" }, facts));
-  const problem = wait.kind === "fan_out" ? itemsProblem(task, wait) : undefined;
+  const problem = wait.kind === "fan_out" ? planProblem(wait, task.results[wait.from.result]) : undefined;
   if (problem !== undefined)
     return after(
       event,
@@ -182,12 +182,4 @@ export function unsettled(task: Task, entry: number, action: string, reason: str
     set: { held, reason: held.reason },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
-}
-
-function itemsProblem(task: Task, fanOut: FanOut): string | undefined {
-  const result = task.results[fanOut.from.result];
-  const items =
-    typeof result === "object" && result !== null ? (result as Record<string, unknown>)[fanOut.from.field] : undefined;
-  const read = readItems(items);
-  return read.ok ? undefined : read.problem;
 }

@@ -78,6 +78,11 @@ export interface ControlRepository {
   /** Moves the user's branch to the commit, or leaves it where it is; atomic. */
   publish(order: PublishOrder): Promise<PublishResult>;
   /**
+   * Undoes what an interrupted `publish` has left in checkouts of the branch. Returns what could not be undone, as sentences
+   * for a person; empty if nothing is left.
+   */
+  undoUpdate(order: UndoUpdateOrder): Promise<string>;
+  /**
    * Recreates a deleted branch of the user's, even if a worktree still has it checked out. No file changes. Does
    * nothing if the branch exists. With `from` it moves an existing branch back from that commit (empty: from nowhere): refused
    * with `git.ref-moved` if the branch is elsewhere, and with `git.checked-out-elsewhere` if a checkout has files of it.
@@ -331,6 +336,8 @@ export interface PublishOrder extends Stoppable {
   /** Worktrees in this folder are Signalbox's own, and are left alone. */
   readonly workspaces?: string;
 }
+
+export type UndoUpdateOrder = Pick<PublishOrder, "repository" | "branch">;
 
 export interface RestoreOrder extends Omit<PublishOrder, "expected" | "workspaces"> {
   readonly from?: string;

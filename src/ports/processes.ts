@@ -13,10 +13,10 @@ export interface Processes {
    */
   kill(id: string): Promise<void>;
   /**
-   * Ends a program by its identity, and every process that was started with this entry, `NAME=value`, in its
+   * Ends a program by its identity, and every process that was started with one of these entries, `NAME=value`, in its
    * environment, even if records and windows are gone. Resolves when none is alive; true if any was.
    */
-  sweep(head: ProcessIdentity | undefined, entry: string): Promise<boolean>;
+  sweep(head: ProcessIdentity | undefined, ...entries: readonly string[]): Promise<boolean>;
   /** Calls the listener whenever a program may have changed: it printed or ended. Returns a function that stops it. */
   watch(listener: (id: string) => void): () => void;
   /** A program's output on a channel, from a position on; at most `limit` bytes. It need not be text. */

@@ -180,7 +180,7 @@ export interface StartedRun {
   readonly transcriptFrom: number;
   /** Why a person was called for it; empty if none was. */
   readonly raised: string;
-  /** It was started in a sandbox; missing in old records. */
+  /** All its programs were started in a sandbox; missing in old records. */
   readonly isConfined?: boolean;
   /** Its conversation has begun, so that there is a session to resume; missing in old records. */
   readonly hasBegun?: boolean;

@@ -25,6 +25,8 @@ export interface Terminal {
    * whether any was alive.
    */
   sweep(run: string): Promise<boolean>;
+  /** The entry, `NAME=value`, that every process of a run's window inherits; undefined if there is none. */
+  markOf?(run: string): string | undefined;
   /** Closes all windows of a session. */
   closeSession(session: string): Promise<void>;
   /** Sets the session's title for people; any text. */

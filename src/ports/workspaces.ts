@@ -142,15 +142,12 @@ export interface PrepareOrder {
   /** The last known commit of the branch: if the branch is gone, it is recreated there. */
   readonly lastAt?: string;
   /**
-   * In a clone, the commit that the branch is at, whatever the clone or the user's repository has under its name: the daemon
-   * knows a newer one.
-   */
-  readonly at?: string;
-  /**
    * Whether the branch may already exist with commits of its own; else that is refused with `workspace.branch-taken`.
    * Clones know the user's branches from `refs/remotes/user/` in the control repository.
    */
   readonly existing: boolean;
+  /** The folder was left by another task, or by this one, and its commits were collected: its own branches do not count. */
+  readonly isLeft?: boolean;
   /** Whether the uncommitted changes in the folder have been salvaged. */
   readonly salvaged: boolean;
   /** Whether something in the folder could not be salvaged: then its trash is never deleted. */

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../src/adapters/processes/process-table.ts";
-import { routes } from "../../src/api/routes.ts";
 import { removeFolder } from "../remove-folder.ts";
-import { eventually, type Stage, startStage } from "./stage.ts";
+import { eventually, startStage } from "./stage.ts";
 
 const table = systemProcessTable();
 
@@ -46,42 +45,34 @@ const leaver = (mode: "session" | "turn", pids: string) => {
 `;
 };
 
-const ways: Readonly<Record<string, (stage: Stage, task: string, pids: string) => Promise<unknown>>> = {
-  "task cancel": (stage, task) => stage.call(routes.cancelTask, { params: { task }, body: {} }),
-  "agent kill": (stage, task) => stage.call(routes.killRun, { params: { task, run: "worker#1" }, body: {} }),
-  "pause --now": (stage) => stage.call(routes.pause, { body: { all: true, now: true } }),
-  "the agent's own end": async (_stage, _task, pids) => writeFileSync(`${pids}.leave`, ""),
-};
-
+// The brake has the same against a person's commands: test/agents/brake.test.ts
 for (const mode of ["session", "turn"] as const) {
-  for (const [how, end] of Object.entries(ways)) {
-    test(`${how} ends the processes that an agent in a ${mode} has left behind`, async () => {
-      const folder = mkdtempSync(join(tmpdir(), "signalbox-left-"));
-      onTestFinished(() => removeFolder(folder));
-      const pids = join(folder, "pids");
-      // In a sandbox the kernel ends them: test/agents/sandbox.test.ts.
-      const stage = await startStage({
-        flow: flow(mode),
-        config: leaver(mode, pids),
-        harness: "leaver",
-        agents: "sandbox: off",
-      });
-      const task = await stage.create("a cup");
-      await stage.untilRun(({ key, pid }) => key === "worker#1" && pid > 0);
-      const left = await eventually(async () => {
-        const all = readFileSync(pids, "utf8").trim().split("\n").map(Number);
-        return all.length === 3 ? all : undefined;
-      });
-      onTestFinished(() => left.forEach(kill));
-      expect(await alive(left)).toBe(3);
-      await end(stage, task, pids);
-      await eventually(
-        async () => ((await alive(left)) === 0 ? true : undefined),
-        10_000,
-        async () => left.map(environmentOf).join("\n"),
-      );
+  test(`the end of an agent in a ${mode} ends the processes that it has left behind`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-left-"));
+    onTestFinished(() => removeFolder(folder));
+    const pids = join(folder, "pids");
+    // In a sandbox the kernel ends them: test/agents/sandbox.test.ts.
+    const stage = await startStage({
+      flow: flow(mode),
+      config: leaver(mode, pids),
+      harness: "leaver",
+      agents: "sandbox: off",
     });
-  }
+    await stage.create("a cup");
+    await stage.untilRun(({ key, pid }) => key === "worker#1" && pid > 0);
+    const left = await eventually(async () => {
+      const all = readFileSync(pids, "utf8").trim().split("\n").map(Number);
+      return all.length === 3 ? all : undefined;
+    });
+    onTestFinished(() => left.forEach(kill));
+    expect(await alive(left)).toBe(3);
+    writeFileSync(`${pids}.leave`, "");
+    await eventually(
+      async () => ((await alive(left)) === 0 ? true : undefined),
+      10_000,
+      async () => left.map(environmentOf).join("\n"),
+    );
+  });
 }
 
 async function alive(pids: readonly number[]): Promise<number> {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { makeTask } from "../../src/daemon/make-task.ts";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
 import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
 import { deleteEndedBranch, endedBranches, noteOwnBranch } from "../../src/daemon/workspaces/own-branches.ts";
@@ -87,6 +88,22 @@ describe.each(["worktree", "clone"] as const)("with workspaces of kind %s", (kin
     await gone("signalbox/b1111");
     expect((await diff("b1111")).committed.files).toMatchObject([{ path: "cup.md" }]);
   });
+});
+
+test("a new task does not silently continue a branch that an ended task has left in the repository", async () => {
+  const { work, claim, move, core, git, repository } = await startStage({ workspaces: "worktree" });
+  await work("b1111", { "rejected.md": "rejected\n" }, "try");
+  await claim("b1111", "try");
+  await move("b1111", "dropped");
+  const again = { project: "coffee", summary: "Again", branch: "try", workflow: "minimal" };
+  await expect(makeTask(core, again)).rejects.toThrow(
+    '"try" is the branch of an earlier task. coffee#1 has ended, and 1 commit is not in "main". To continue them: signalbox task create --from b1111',
+  );
+  expect((await makeTask(core, { ...again, from: "b1111" })).task).toMatchObject({ branch: "try" });
+  git(repository, "branch", "mine", "try");
+  await expect(
+    makeTask({ ...core, ids: { ...core.ids, task: () => "b9999" } }, { ...again, branch: "mine" }),
+  ).resolves.toMatchObject({ task: { branch: "mine" } });
 });
 
 test("the branch of a merged task whose worktree was deleted is deleted immediately, with git's record of the worktree", async () => {

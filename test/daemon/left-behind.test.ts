@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemProcessTable } from "../../src/adapters/processes/process-table.ts";
 import { createProcesses } from "../../src/adapters/processes/processes.ts";
 import { systemClock } from "../../src/adapters/system.ts";
+import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
 import type { Tails } from "../../src/ports/tail.ts";
 import { removeFolder } from "../remove-folder.ts";
 import { createScriptedTerminal } from "../scripted-terminal.ts";
@@ -18,7 +19,7 @@ const leaving = (pids: string, file: string) =>
    while ! [ -e ${file} ]; do sleep 0.01; done`;
 const sh = (...lines: readonly string[]) => ["sh", "-c", lines.join("\n")];
 
-async function startStage() {
+async function startStage(poolSize = 1) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-left-"));
   onTestFinished(() => removeFolder(folder));
   const table = systemProcessTable();
@@ -27,9 +28,42 @@ async function startStage() {
   const terminal = createScriptedTerminal(systemClock);
   const tails = { watch: () => () => {} } as unknown as Tails;
   const agents = { env: {}, table, processes, terminal, tails, harnesses: () => new Map() };
-  const stage = await startWorkspaceStage(1, { agents });
+  const stage = await startWorkspaceStage(poolSize, { agents });
   return { ...stage, table };
 }
+
+test("tests of a merge that a killed daemon has left are ended before the next merge is tested in their checkout", async () => {
+  const stage = await startStage(2);
+  const pids = join(stage.base, "pids");
+  const merge = (core: typeof stage.core, task: string) =>
+    mergeTask(core)({ params: { task }, query: {}, body: {}, folder: "", lastEvent: "", caller: { kind: "human" } });
+  stage.say({ testMerges: true, testCommand: ["true"] });
+  for (const id of ["b1111", "b2222"]) {
+    const { workspace } = await stage.begin(id);
+    stage.put(join(workspace, `${id}.md`), "full\n");
+    stage.git(workspace, "add", `${id}.md`);
+    stage.git(workspace, "commit", "-qm", "a cup");
+    expect(await stage.goOn(id)).toMatchObject({ status: "good" });
+  }
+  expect(await merge(stage.core, "b1111")).toMatchObject({ state: "merged" });
+  await stage.core.close();
+  const checkout = join(stage.places.workspaces, ".merging", "coffee");
+  // What the killed daemon tested was another commit, of another task.
+  const env = { PATH: process.env.PATH ?? "", SIGNALBOX_TASK: "b9999", SIGNALBOX_EFFECT: "merge:0123" };
+  const left = stage.core.commands.run({
+    ...{ argv: sh(leaving(pids, "left.txt"), "exec sleep 600"), cwd: checkout, env, timeout: 600_000 },
+  });
+  await expect.poll(() => existsSync(join(checkout, "left.txt")), { timeout: 30_000 }).toBe(true);
+  stage.say({
+    testMerges: true,
+    testCommand: sh(`grep "^State:.[RSD]" /proc/$(cat ${pids})/status && exit 1`, "test ! -e left.txt"),
+  });
+  const next = stage.start();
+  onTestFinished(() => next.close());
+  const answer = await merge(next, "b2222");
+  expect(answer, answer.reason).toMatchObject({ state: "merged" });
+  await expect(left).resolves.toMatchObject({ code: undefined });
+});
 
 test("no process of a cancelled task's commands keeps working in the next task's folder", async () => {
   const stage = await startStage();

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -310,6 +311,25 @@ test("a merge that waits for a file of the user's merges the requested commit, a
   });
   expect([show("recipe.md"), (await task("b1111")).status]).toEqual(["tea", "busy"]);
   expect(() => show("cup.md")).toThrow();
+});
+
+test("a merge that is given up leaves nothing in the user's checkout, even if git was killed while it wrote the files", async () => {
+  const { work, merge, stop, repository, git, store, tip, control } = await startStage();
+  await work("b1111", { "recipe.md": "changed\n", "cup.md": "full\n" });
+  const before = tip();
+  const lock = join(repository, ".git", "HEAD.lock");
+  writeFileSync(lock, "");
+  expect(await merge("b1111")).toMatchObject({ state: "waits" });
+  expect(git(repository, "status", "--porcelain")).toBe("");
+  const { after = "" } = (await store.merges.get("b1111")) ?? {};
+  const notes = join((await control()).folder, "updates");
+  writeFileSync(join(notes, createHash("sha256").update(repository).digest("hex").slice(0, 32)), `${after}\n`);
+  git(repository, "read-tree", "-m", "-u", "HEAD", after);
+  expect(git(repository, "status", "--porcelain")).not.toBe("");
+  expect(await stop("b1111")).toMatchObject({ state: "refused" });
+  expect(git(repository, "status", "--porcelain")).toBe("");
+  expect(tip()).toBe(before);
+  rmSync(lock);
 });
 
 test("with test_merges the project's tests are run on the result of the merge, in a separate checkout", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,6 +54,24 @@ test("deleting a task saves the contents of its workspace, and releases the fold
   expect(await list()).toMatchObject([{ path: workspace, task: null }]);
   expect(await salvaged()).toMatchObject([{ task: "b1111", project: "coffee", files: 1, size: 6, on: "first" }]);
   expect(JSON.parse(readFileSync(places.agents, "utf8")).folders).toEqual([]);
+});
+
+test("deleting a task with unmerged commits names a command that brings them back", async () => {
+  const { work, move, ask, git, repository } = await stageWith({ poolSize: 2 });
+  const commit = (folder: string) => {
+    git(folder, "add", "idea.md");
+    git(folder, "commit", "-qm", "work");
+    return git(folder, "rev-parse", "HEAD");
+  };
+  const tip = commit(await work("b1111"));
+  await work("b2222");
+  for (const id of ["b1111", "b2222"]) await move(id, "done");
+  const { unmerged } = (await ask("deleteTask", {}, { task: "b1111" })) as { unmerged: string };
+  const [, said, command = ""] = /^(.*) To get it back as a branch: (git .+)$/.exec(unmerged) ?? [];
+  expect(said).toBe('1 commit of it is not in "main".');
+  execFileSync("sh", ["-c", command], { stdio: "ignore" });
+  expect(git(repository, "rev-parse", "signalbox/b1111")).toBe(tip);
+  expect(await ask("deleteTask", {}, { task: "b2222" })).toMatchObject({ unmerged: "" });
 });
 
 test("a task whose workspace cannot be saved is not deleted", async () => {

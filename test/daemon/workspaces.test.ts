@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { systemClock } from "../../src/adapters/system.ts";
 import { human, startGitStage } from "./git-stage.ts";
 
 test("a task gets a working copy on its branch, with its file in it and hidden from git", async () => {
@@ -41,6 +42,64 @@ test("uncommitted files of a task are saved before the next one gets the folder"
   const [salvage = ""] = git(folder, "for-each-ref", "--format=%(refname)", "refs/signalbox/salvage/b1111").split("\n");
   expect(git(folder, "show", `${salvage}:notes/idea.md`)).toBe("cold brew");
   expect(git(folder, "show", `${salvage}:recipe.md`)).toBe("more beans");
+});
+
+/** Released workspaces are not parked. */
+const unparked = {
+  ...systemClock,
+  after: (ms: number, run: () => void) => systemClock.after(ms === 1_000 ? 1e8 : ms, run),
+};
+
+test("a task with the branch name of a cancelled one begins at its base, in the folder that the other has just left", async () => {
+  const stage = await startGitStage({ ports: { clock: unparked } });
+  const { core, create, goOn, until, git, repository, control } = stage;
+  await create("b1111", { branch: "try" });
+  const first = await goOn("b1111");
+  for (const name of ["rejected.md", "also.md"]) {
+    writeFileSync(join(first.workspace, name), "rejected\n");
+    git(first.workspace, "add", name);
+    git(first.workspace, "commit", "-qm", "work");
+  }
+  const tip = git(first.workspace, "rev-parse", "HEAD");
+  await core.submit("b1111", { kind: "move", to: "dropped", actor: human });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  await create("b2222", { branch: "try" });
+  const second = await goOn("b2222");
+  expect(second.workspace).toBe(first.workspace);
+  expect(git(second.workspace, "rev-parse", "HEAD")).toBe(git(repository, "rev-parse", "main"));
+  expect(existsSync(join(second.workspace, "rejected.md"))).toBe(false);
+  expect(git((await control()).folder, "rev-parse", "refs/signalbox/tasks/b1111")).toBe(tip);
+});
+
+test("a task that released its workspace finds its commits in the next one, whoever had that before", async () => {
+  const flow = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: rest }
+  rest: { waits_for: human, next: again }
+  again: { waits_for: human, next: done }
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: rest, hooks: [release_workspace] }
+  - { from: rest, to: again, hooks: [acquire_workspace] }
+  - { from: again, to: done, hooks: [release_workspace] }
+`;
+  const { create, goOn, git } = await startGitStage({ flow, poolSize: 2, ports: { clock: unparked } });
+  await create("b1111", { branch: "mine" });
+  const { workspace } = await goOn("b1111");
+  writeFileSync(join(workspace, "work.md"), "work\n");
+  git(workspace, "add", "work.md");
+  git(workspace, "commit", "-qm", "work");
+  const tip = git(workspace, "rev-parse", "HEAD");
+  await goOn("b1111");
+  await create("b2222", { branch: "other" });
+  expect((await goOn("b2222")).workspace).toBe(workspace);
+  await goOn("b2222");
+  expect((await goOn("b1111")).workspace).toBe(workspace);
+  expect(git(workspace, "rev-parse", "mine")).toBe(tip);
+  expect(readFileSync(join(workspace, "work.md"), "utf8")).toBe("work\n");
 });
 
 test("a released workspace is parked while no task waits for it, and files written late are saved", async () => {

@@ -164,12 +164,19 @@ test("team: an answer that does not fit its schema is asked for again, then the 
   expect(task.actions).toEqual(["kill_session", "notify", "release_workspace"]);
 });
 
-test("team: a plan with a dependency cycle never starts", () => {
+test("team: a plan with a dependency cycle goes back to the architect three times, and never starts", () => {
   const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
   task.continue("engine");
   for (let i = 0; i < 3; i++) task.did("ok");
   const part = (id: string, needs: string[]) => ({ id, title: id, description: id, needs });
-  task.ended("architect", "ok", { subtasks: [part("a", ["b"]), part("b", ["a"])] });
+  const answer = () => task.ended("architect", "ok", { subtasks: [part("a", ["b"]), part("b", ["a"])] });
+  for (let i = 0; i < 2; i++) {
+    answer();
+    expect(task.status).toBe("PLANNING");
+    expect(task.actions).toEqual(["spawn_agent"]);
+    expect(task.task.reason).toMatch(/^a needs b, b needs a\. Remove one of these needs/);
+  }
+  answer();
   expect(task.status).toBe("FAILED");
   expect(task.task.reason).toMatch(/needs/);
 });

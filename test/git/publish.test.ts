@@ -223,6 +223,60 @@ test("publishing waits for a lock and never removes it", async () => {
   expect(await publishedAt(control, order)).toBe(commit);
 });
 
+test.each(["refs/heads/main.lock", "HEAD.lock"])(
+  "a lock on the branch, %s, leaves nothing of the merge in its checkout",
+  async (name) => {
+    const { user, expected, commit, control, order } = await ahead({ "a.txt": "published\n", "new/x": "x\n" });
+    symlinkSync("a.txt", join(user.folder, "mine"));
+    const lock = join(user.folder, ".git", name);
+    writeFileSync(lock, "");
+    expect(await control.publish(order)).toMatchObject({ kind: "waits", reason: "locked", files: [] });
+    expect(user.git("status", "--porcelain")).toBe("?? mine");
+    expect(user.at("refs/heads/main")).toBe(expected);
+    rmSync(lock);
+    expect(await publishedAt(control, order)).toBe(commit);
+    expect(user.git("status", "--porcelain")).toBe("?? mine");
+  },
+);
+
+test("a merge that the user's filter stops half-way is undone, and names the files that could not be restored", async () => {
+  const { user, expected, control, order } = await ahead({ "a.txt": "published\n", new: "new\n", "z.bin": "z\n" });
+  const failing = ["config", "filter.x.smudge", "false"];
+  user.git("config", "filter.x.required", "true");
+  user.git("config", "filter.x.clean", "cat");
+  user.write(".git/info/attributes", "z.bin filter=x\n");
+  user.git(...failing);
+  const fault = await faultOf(control.publish(order));
+  expect(user.git("status", "--porcelain")).toBe("");
+  expect(user.at("main")).toBe(expected);
+  expect(fault.message).not.toContain("could not be restored");
+  user.write(".git/info/attributes", "folder/c.txt filter=x\n");
+  const other = repositoryAt(stage.path("other"), stage.env);
+  user.git("clone", "--quiet", user.folder, other.folder);
+  const commit = other.commit({ "a.txt": "published\n", "folder/c.txt": "changed\n" });
+  const theirs = await stage.control(other);
+  expect((await faultOf(theirs.publish({ ...order, commit }))).message).toContain(
+    "could not be restored: folder/c.txt. See them: git -C",
+  );
+  expect(user.git("status", "--porcelain")).toBe("D folder/c.txt");
+  user.git("config", "filter.x.smudge", "cat");
+  expect(await theirs.undoUpdate(order)).toBe("");
+  expect(user.git("status", "--porcelain")).toBe("");
+});
+
+test("an interrupted update can be undone without another merge, and the user's files stay", async () => {
+  const { user, commit, control, order } = await ahead({ "a.txt": "published\n", x: "x\n" });
+  user.write("mine.txt", "mine\n");
+  user.git("add", "mine.txt");
+  const killed = await killedMerge(`git read-tree -m -u HEAD ${commit}`).openControl(control.folder);
+  await faultOf(killed.publish(order));
+  user.git("checkout", "--quiet", "-b", "other");
+  expect(await control.undoUpdate(order)).toContain("another branch is checked out");
+  user.git("checkout", "--quiet", "main");
+  expect(await control.undoUpdate(order)).toBe("");
+  expect(user.git("status", "--porcelain")).toBe("A  mine.txt");
+});
+
 test("a branch without any commit is refused, and ignored files stay", async () => {
   const { control, order } = await ahead({ "x.log": "published\n" });
   const empty = repositoryAt(stage.path("empty"), stage.env);

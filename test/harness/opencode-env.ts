@@ -15,11 +15,18 @@ export function opencodeEnv(url: string): Readonly<Record<string, string>> {
     enabled_providers: ["scripted"],
     provider: { scripted: provider },
   };
-  return {
-    // OpenCode installs a package there before it loads plugins. In a separate home every row would wait for that.
-    XDG_CONFIG_HOME: join(cacheFolder(), "opencode", "config"),
-    OPENCODE_DISABLE_MODELS_FETCH: "1",
-    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
-    OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
-  };
+  return { ...quiet, OPENCODE_CONFIG_CONTENT: JSON.stringify(config) };
 }
+
+const quiet = {
+  // OpenCode installs a package there before it loads plugins. In a separate home every row would wait for that.
+  XDG_CONFIG_HOME: join(cacheFolder(), "opencode", "config"),
+  OPENCODE_DISABLE_MODELS_FETCH: "1",
+  OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+};
+
+/** With the user's ChatGPT account, which OpenCode reaches without a model server of its own. */
+export const openAiEnv: Readonly<Record<string, string>> = {
+  ...quiet,
+  OPENCODE_CONFIG_CONTENT: JSON.stringify({ enabled_providers: ["openai"], small_model: "openai/gpt-5.5" }),
+};

@@ -650,19 +650,28 @@ schemas: { r: { type: object, properties: { found: { type: string } } } }`;
   expect(none.task.status).toBe("c");
 });
 
-test("A fan-out over a plan that could never be finished ends with `invalid`, and the reason names the items.", () => {
-  const life = begin(`
+test("A plan that could never be finished is an `invalid` answer, and the reason names the items; a fan-out without a plan ends with `invalid`.", () => {
+  const text = `
 states:
-  a: { agent: { mode: turn, prompt: p, result: plan }, next: b }
+  a: { agent: { mode: turn, prompt: p, result: plan, limits: { attempts: 2 } }, next: b }
   b: { fan_out: { from: plan.parts, workflow: part }, next: c }
   c: { terminal: true }
 prompts: { p: x }
-schemas: { plan: { type: object, properties: { parts: { type: array } } } }`);
+schemas: { plan: { type: object, properties: { parts: { type: array } } } }`;
+  const reason = "1 needs 2, which is not among the items. Add such an item, or remove that need.";
+  const life = begin(text);
   life.settle();
   life.ended("worker", "ok", { parts: [{ id: "1", title: "One", needs: ["2"] }] });
-  expect(life.actions).toEqual(["start_children"]);
-  life.settle();
-  expect(life.task.held).toMatchObject({ word: "invalid", reason: "1 needs 2, which is not among the items." });
+  expect(life.actions).toEqual(["spawn_agent worker"]);
+  expect(life.task).toMatchObject({ status: "a", reason, results: {} });
+  life.ended("worker", "ok", { parts: [{ id: "1", title: "One", needs: ["2"] }] });
+  expect(life.task).toMatchObject({ status: "a", held: { word: "invalid", reason } });
+  const unplanned = begin(
+    text.replace("agent: { mode: turn, prompt: p, result: plan, limits: { attempts: 2 } }, ", ""),
+  );
+  unplanned.settle();
+  unplanned.settle();
+  expect(unplanned.task).toMatchObject({ status: "b", held: { word: "invalid" } });
 });
 
 test("A run can end with `invalid` only if it has a `result`, and a session with `stall` only if it has that limit.", () => {

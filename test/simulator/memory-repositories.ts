@@ -272,6 +272,7 @@ export function createMemoryControl(
       changed("publish");
       return { kind: "published", at: commit };
     },
+    undoUpdate: async () => "",
     async restoreBranch({ branch, commit }) {
       if (!branches.has(branch)) branches.set(branch, commit);
       changed("restore");

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import { Fault, type Retry } from "../../fault.ts";
+import { timeOf } from "../../json.ts";
 import { plainOutput } from "../../text.ts";
 import { entryIfSeen } from "./file-entries.ts";
 
@@ -169,7 +170,9 @@ export function lookAtLock(path: string, cwd: string): LeftLock {
 }
 
 export function describeLock({ path, since, holders }: LeftLock): string {
-  const age = since === undefined ? "" : ` since ${new Date(since).toISOString()}`;
+  // Anybody can set the time of a file, also to one that no Date can hold.
+  const time = timeOf(since);
+  const age = time === undefined ? "" : ` since ${new Date(time).toISOString()}`;
   if (holders === undefined) return `"${path}" has been there${age}.`;
   if (holders.length === 0) return `"${path}" has been there${age}, and no git process is running there.`;
   return `"${path}" has been there${age}; git is running there (process ${holders.join(", ")}).`;

@@ -17,7 +17,7 @@ import { ignoreFileOf } from "./settings.ts";
 import { createBrokenBranches } from "./user/broken-branches.ts";
 import { createIsInRemote, createLeftBehind, isAtItsStart, lookAtBranch, whoMoved } from "./user/moved-branch.ts";
 import { createObeyed } from "./user/obeyed.ts";
-import { giveCommit, inTheWay, publish, restoreBranch } from "./user/publish.ts";
+import { giveCommit, inTheWay, publish, restoreBranch, undoUpdate } from "./user/publish.ts";
 import { cloneRepository, deleteRemoteBranch, identityOf, pushBranch, remoteUrl } from "./user/repository.ts";
 
 export interface GitOptions {
@@ -87,6 +87,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     revertMerge: (order) => revertMerge(control, order),
     moveRef: (ref, to, from) => moveRef(control, ref, to, from),
     publish: (order) => publish(control, order),
+    undoUpdate: (order) => undoUpdate(control, order),
     restoreBranch: (order) => restoreBranch(control, order),
     giveCommit: (order) => giveCommit(control, order),
     inTheWay: (order) => inTheWay(control, order),

@@ -26,6 +26,14 @@ test("an unreported cost is unknown, and negative amounts do not count", () => {
   expect(readEventLine(line)).toEqual({ kind: "usage", usage: none });
 });
 
+test("a reset time that no date can hold is not known", () => {
+  for (const resetAt of [1e20, -1, "5"])
+    expect(readEventLine(JSON.stringify({ kind: "failed", error: { kind: "authentication", resetAt } }))).toEqual({
+      kind: "failed",
+      error: { kind: "authentication", message: "The program failed.", resetAt: undefined },
+    });
+});
+
 test("an error of an unknown kind is still an error", () => {
   const line = '{"kind":"failed","error":{"kind":"__proto__"}}';
   expect(readEventLine(line)).toMatchObject({ kind: "failed", error: { kind: "other" } });

@@ -1,5 +1,5 @@
 import { definedErrors } from "../../engine/harness-definition.ts";
-import { type JsonObject, objectOf, parseObject, textOf } from "../../json.ts";
+import { type JsonObject, objectOf, parseObject, textOf, timeOf } from "../../json.ts";
 import type { HarnessError, HarnessEvent, TokenUsage } from "../../ports/harness.ts";
 
 /** Reads an event from a line of JSON that any program may have written; undefined if the line is not an event. */
@@ -46,7 +46,7 @@ function usageOf(read: JsonObject): TokenUsage {
 
 function errorOf(read: JsonObject): HarnessError {
   const kind = errorKinds.find((each) => each === read.kind) ?? "other";
-  return { kind, message: textOf(read.message) || "The program failed.", resetAt: amountOf(read.resetAt) };
+  return { kind, message: textOf(read.message) || "The program failed.", resetAt: timeOf(read.resetAt) };
 }
 
 const errorKinds = [...definedErrors, "start", "other"] as const satisfies readonly HarnessError["kind"][];

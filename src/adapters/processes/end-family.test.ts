@@ -7,7 +7,7 @@ import { systemProcessTable } from "./process-table.ts";
 test("a process that cannot be ended is a fault instead of an endless wait", async () => {
   const ghost = { boot: "b", pid: 999_999_999, start: "1" };
   const haunted = { ...systemProcessTable(), bearersOf: async () => [ghost], isAlive: async () => true };
-  const ending = endFamily(haunted, { head: undefined, entry: "m" }, 0, 100);
+  const ending = endFamily(haunted, { head: undefined, entries: ["m"] }, 0, 100);
   await expect(ending).rejects.toMatchObject({ code: "processes.undying", retry: "later" });
 });
 
@@ -26,7 +26,7 @@ test("a new process that has reused a pid of the family gets no signal", async (
     // Alive when the family is listed, dead when the signal is sent.
     isAlive: async () => looks++ === 0,
   };
-  await endFamily(table, { head, entry: "m" }, 0, 1_000);
+  await endFamily(table, { head, entries: ["m"] }, 0, 1_000);
   expect(looks).toBeGreaterThan(1);
   bystander.stdin.write("Still here.");
   const answer = once(bystander.stdout, "data").then(String);

@@ -5,8 +5,8 @@ import { isSandbox } from "./process-table.ts";
 interface Family {
   /** The program; undefined if its identity is unknown. */
   readonly head: ProcessIdentity | undefined;
-  /** The mark in their environment, as `NAME=value`. Without it only descendants, group and session count. */
-  readonly entry?: string;
+  /** The marks in their environment, as `NAME=value`. Without one, only descendants, group and session count. */
+  readonly entries?: readonly string[];
   /**
    * Set only if no other program can have reused the head's pid: then the pid still names the group of a dead head.
    */
@@ -20,7 +20,7 @@ const sandboxGrace = 1_000;
 const defaultKillTimeout = 10_000;
 
 /**
- * Ends a program with all its descendants, its group, its session and the bearers of its mark: with SIGTERM, and after
+ * Ends a program with all its descendants, its group, its session and the bearers of its marks: with SIGTERM, and after
  * the grace with SIGKILL. Resolves when all are dead, with the last signal that was needed; empty if none was alive.
  */
 export async function endFamily(
@@ -56,9 +56,9 @@ export async function endFamily(
 
 /** Updates the known processes: adds new ones and removes dead ones. */
 async function seek(table: ProcessTable, family: Family, known: Map<string, ProcessIdentity>): Promise<void> {
-  const { head, entry, keepsGroup = false } = family;
+  const { head, entries = [], keepsGroup = false } = family;
   const heads = [...known.values(), ...(head === undefined ? [] : [head])];
-  const bearers = entry === undefined ? [] : table.bearersOf(entry);
+  const bearers = entries.map((entry) => table.bearersOf(entry));
   const families = heads.map(async (each) => {
     // Another process may have the pid by now, with its own family.
     const isTheirs = (await table.isAlive(each)) || (each === head && keepsGroup && !(await table.identify(each.pid)));
@@ -66,7 +66,7 @@ async function seek(table: ProcessTable, family: Family, known: Map<string, Proc
     known.delete(keyOf(each));
     return [];
   });
-  for (const found of await Promise.all([bearers, ...families])) for (const identity of found) add(known, identity);
+  for (const found of await Promise.all([...bearers, ...families])) for (const identity of found) add(known, identity);
 }
 
 /** Waits until all are dead, or until the deadline. */

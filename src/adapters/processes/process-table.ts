@@ -15,7 +15,7 @@ interface Relative {
 
 /** A process, its group, its session, and the descendants of them all. */
 function familyIn<Each extends Relative>(allProcesses: readonly Each[], root: number): readonly Each[] {
-  const children = Map.groupBy(allProcesses, ({ parent }) => parent);
+  const children = childrenIn(allProcesses);
   const found = new Map<number, Each>();
   const open = allProcesses.filter(({ pid, group, session }) => pid === root || group === root || session === root);
   for (let each = open.pop(); each !== undefined; each = open.pop()) {
@@ -24,6 +24,15 @@ function familyIn<Each extends Relative>(allProcesses: readonly Each[], root: nu
     open.push(...(children.get(each.pid) ?? []));
   }
   return [...found.values()];
+}
+
+/** Of one reading the families of hundreds of processes are asked for, when a run that has forked is ended. */
+const childrenOf = new WeakMap<readonly Relative[], ReadonlyMap<number, readonly Relative[]>>();
+
+function childrenIn<Each extends Relative>(allProcesses: readonly Each[]): ReadonlyMap<number, readonly Each[]> {
+  const known = childrenOf.get(allProcesses) ?? Map.groupBy(allProcesses, ({ parent }) => parent);
+  childrenOf.set(allProcesses, known);
+  return known as ReadonlyMap<number, readonly Each[]>;
 }
 
 /** Linux's unit of processor time; the same on every machine that Node supports. */

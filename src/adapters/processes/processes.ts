@@ -52,9 +52,12 @@ export interface ProcessesOptions {
   readonly startTimeout?: number;
 }
 
+/** A program that ignores SIGTERM must be gone within 5 s of a person's order, also if some of its processes hide. */
+const defaultGrace = 1_500;
+
 /** Runs programs below supervisors. All state is in files, so that several daemons can come and go. */
 export function createProcesses(options: ProcessesOptions): Processes {
-  const { folder, table, grace = 5_000, startTimeout = 60_000, keepsSpare = false } = options;
+  const { folder, table, grace = defaultGrace, startTimeout = 60_000, keepsSpare = false } = options;
   const spare = keepsSpare ? createSpare(options.supervisor) : undefined;
   const folderOf = (id: string) => {
     if (/^[a-z0-9-]+$/.test(id)) return join(folder, id);
@@ -64,7 +67,7 @@ export function createProcesses(options: ProcessesOptions): Processes {
     start: async (order) => startRun({ ...options, spare, grace, startTimeout }, folderOf(order.id), order),
     look: async (id) => lookAtRun(table, folderOf(id)),
     kill: async (id) => endRun(table, folderOf(id), grace),
-    sweep: async (head, entry) => (await endFamily(table, { head, entry }, grace)) !== "",
+    sweep: async (head, ...entries) => (await endFamily(table, { head, entries }, grace)) !== "",
     watch(listener) {
       const news = join(folder, newsFolder);
       makeFolder(news);
@@ -116,7 +119,7 @@ async function endRun(table: ProcessTable, folder: string, grace: number): Promi
   const isOver = readEnd(folder) !== undefined;
   if (!isOver) leaveWord(folder);
   const head = isOver ? undefined : await headOf(table, folder, claim);
-  const signal = await endFamily(table, { head, entry: markEntry(claim.mark) }, grace);
+  const signal = await endFamily(table, { head, entries: [markEntry(claim.mark)] }, grace);
   if (isOver) return;
   const isSettled = await until(async () => readEnd(folder) !== undefined || !(await table.isAlive(claim.supervisor)));
   if (!isSettled || signal === "" || readEnd(folder) !== undefined) return;

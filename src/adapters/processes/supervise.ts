@@ -24,7 +24,7 @@ export async function supervise(run: Supervision): Promise<void> {
   let broken: "time" | "output" | "gone" | undefined;
   let hasExited = false;
   let ended: Promise<unknown> = Promise.resolve();
-  const family = { head: program.identity, entry: markEntry(order.mark), keepsGroup: true };
+  const family = { head: program.identity, entries: [markEntry(order.mark)], keepsGroup: true };
   const table = systemProcessTable();
   // A process that cannot be ended, because it now belongs to another user, is ignored.
   const end = (grace: number) => endFamily(table, family, grace).catch(() => {});

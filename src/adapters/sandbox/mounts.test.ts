@@ -65,6 +65,12 @@ test("a folder is placed over one that exists, and not where it would have to be
   ]);
 });
 
+test("a folder of the program's own is left out where it would have to be created in a read-only folder", () => {
+  const own = [at("home", ".cargo", "tmp"), at("home", ".cargo", "registry"), at("home", ".local"), at("work", "tmp")];
+  const kind = kindsOf({ read: [at("home", ".cargo")], own });
+  expect(own.map((path) => kind(path.slice(base.length)))).toEqual([undefined, "empty", "empty", "empty"]);
+});
+
 test("what belongs to the system is mounted once, and its links stay links", () => {
   const mounts = mountsOf({ ...plan, read: ["/bin", "/usr/bin", "/etc/ssl"] });
   const plain = mountsOf(plan);
@@ -100,6 +106,26 @@ test("a path that is a link is there under both of its names", () => {
   symlinkSync(at("home", ".cargo"), at("tools"));
   const kind = kindsOf({ read: [at("tools")] });
   expect([kind("tools"), kind("home", ".cargo")]).toEqual(["read", "read"]);
+});
+
+test("a link in a mounted folder is no mount point; what it leads to is there", () => {
+  mkdirSync(at("home", "dotfiles", "rules", "deep"), { recursive: true });
+  writeFileSync(at("home", "dotfiles", "settings.json"), "{}");
+  mkdirSync(at("home", ".agent"));
+  symlinkSync(at("home", "dotfiles", "settings.json"), at("home", ".agent", "settings.json"));
+  symlinkSync(at("home", "dotfiles", "rules"), at("home", ".agent", "rules"));
+  const kind = kindsOf({
+    write: [at("home", ".agent")],
+    read: [at("home", ".agent", "settings.json"), at("home", ".agent", "rules")],
+    own: [at("home", ".agent", "rules", "deep")],
+    placed: [{ from: at("caches", "registry"), at: at("home", ".agent", "rules") }],
+  });
+  expect([kind("home", ".agent"), kind("home", ".agent", "settings.json"), kind("home", ".agent", "rules")]).toEqual([
+    ...["write", undefined, undefined],
+  ]);
+  expect(kind("home", ".agent", "rules", "deep")).toBeUndefined();
+  expect([kind("home", "dotfiles", "settings.json"), kind("home", "dotfiles", "rules")]).toEqual(["read", "write"]);
+  expect(kind("home", "dotfiles", "rules", "deep")).toBe("empty");
 });
 
 test("a program without the network has a network of its own, and one that nests may make namespaces", () => {

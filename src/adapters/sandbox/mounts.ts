@@ -38,10 +38,13 @@ export function mountsOf(plan: SandboxPlan): readonly Mount[] {
     ...plan.own.flatMap(both).map((at) => ({ kind: "empty", at, mode: "0700" }) as const),
     ...reads.flatMap((path) => bound("read", path)),
     ...writes.flatMap((path) => bound("write", path)),
-    ...plan.placed.flatMap(({ from, at }): readonly Mount[] => (exists(from) ? [{ kind: "write", at, from }] : [])),
+    ...plan.placed.flatMap(({ from, at }) =>
+      exists(from) ? both(at).map((each): Mount => ({ kind: "write", at: each, from })) : [],
+    ),
     ...plan.hidden.flatMap(blanks),
   ];
-  return withoutRepetitions(all.filter((mount) => mount.kind !== "write" || canBePlaced(mount, all)));
+  const byPath = new Map(all.map((mount) => [mount.at, mount]));
+  return withoutRepetitions(all.filter((mount) => canBePlaced(mount, byPath)));
 }
 
 /**
@@ -62,11 +65,20 @@ function isSamePlace(around: Mount, { at, from }: Mount & { readonly from: strin
   return "from" in around && join(around.from, at.slice(around.at.length)) === from;
 }
 
-/** A mount point cannot be created in a folder that is mounted there: it must exist. */
-function canBePlaced(mount: Mount & { readonly from: string }, all: readonly Mount[]): boolean {
-  if (mount.from === mount.at) return true;
-  const around = nearest(new Map(all.map((each) => [each.at, each])), mount.at);
-  return around === undefined || !("from" in around) || exists(join(around.from, mount.at.slice(around.at.length)));
+/**
+ * A mount point cannot be a link in a folder that is mounted, nor be behind one: what it leads to is mounted instead. It
+ * cannot be created in a folder that is mounted read-only either; and none is created in a writable folder for what comes
+ * from elsewhere, because it would stay there.
+ */
+function canBePlaced(mount: Mount, byPath: ReadonlyMap<string, Mount>): boolean {
+  const around = nearest(byPath, mount.at);
+  if (around === undefined) return true;
+  if (!canBePlaced(around, byPath)) return false;
+  if (!("from" in around)) return true;
+  const rest = mount.at.slice(around.at.length);
+  const point = join(around.from, rest);
+  if (exists(point)) return realOf(point) === join(realOf(around.from), rest);
+  return mount.kind === "empty" ? around.kind === "write" : mount.kind !== "write";
 }
 
 function nearest(mounts: ReadonlyMap<string, Mount>, path: string): Mount | undefined {

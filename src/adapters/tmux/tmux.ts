@@ -31,6 +31,7 @@ import {
   openWindow,
   sweepLeft,
   type TmuxPane,
+  windowMark,
 } from "./windows.ts";
 
 interface Tmux {
@@ -52,7 +53,7 @@ interface Tmux {
 
 /** Windows in Signalbox's own tmux server. */
 export function createTmux(tmux: Tmux): Terminal {
-  const { socket, launcher, table, folderOf, grace = 3_000, timeout = 15_000, program = "tmux" } = tmux;
+  const { socket, launcher, table, folderOf, grace = 1_500, timeout = 15_000, program = "tmux" } = tmux;
   const { record = `${socket}.server` } = tmux;
   const ending = { table, grace };
   const inTurn = createTurns();
@@ -144,6 +145,7 @@ export function createTmux(tmux: Tmux): Terminal {
     capture: async (run, scrollback = 0) => plainText(await capture(run, scrollback)),
     captureStyled: async (run, scrollback = 0) => styledText(await capture(run, scrollback)),
     close: async (run) => close(checkId(run)),
+    markOf: (run) => (folderOf === undefined ? undefined : windowMark(folderOf(checkId(run)))),
     sweep: async (run) => folderOf !== undefined && sweepLeft(ending, folderOf(checkId(run))),
     closeSession: async (session) => {
       checkId(session);

@@ -92,8 +92,13 @@ async function endProgram(
 ): Promise<boolean> {
   // Of a dead program only the pid is known, which is also its group's id.
   const head = pid === undefined ? undefined : ((await table.identify(pid)) ?? { boot: "", pid, start: "" });
-  const entry = folder === undefined ? {} : { entry: markEntry(markOf(folder)) };
-  return (await endFamily(table, { head, ...entry, keepsGroup: true }, grace)) !== "";
+  const entries = folder === undefined ? [] : [windowMark(folder)];
+  return (await endFamily(table, { head, entries, keepsGroup: true }, grace)) !== "";
+}
+
+/** The entry in the environment of everything that is started in the window of the run with this folder. */
+export function windowMark(folder: string): string {
+  return markEntry(markOf(folder));
 }
 
 /** Whether a dead process left others of its group behind. While they live, no other process gets its pid. */

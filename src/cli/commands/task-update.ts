@@ -286,9 +286,9 @@ export const deleteTask = command({
   parameters: { positional: tasks, flags: { yes: flag("Do not ask"), json } },
   docs: {
     brief: "Delete a task that is over",
-    fullDescription: `Its history is kept in a file, whose path is printed. On a terminal you are asked first; elsewhere --yes is needed.
+    fullDescription: `Its history is kept in a file, whose path is printed. Commits that are not merged are kept too; the command that brings them back is printed. On a terminal you are asked first; elsewhere --yes is needed.
 
---json: { kept, task }. ${severalForm}
+--json: { kept, left, unmerged, task }. ${severalForm}
 ${taskExitCodes("it is not over, or you said no")}`,
   },
   async func({ yes, json }, ...references) {
@@ -302,10 +302,11 @@ ${taskExitCodes("it is not over, or you said no")}`,
     await forEach(this, references, json, {
       act: async (_, call, reference) => {
         const { task } = await call(routes.getTask, await nameTask(call, reference));
-        const { kept, left } = await call(routes.deleteTask, { params: { task: task.id } });
-        return { kept, left, task: shownTask(task) };
+        const { kept, left, unmerged } = await call(routes.deleteTask, { params: { task: task.id } });
+        return { kept, left, unmerged, task: shownTask(task) };
       },
-      tell: (own, { kept, left, task }) => {
+      tell: (own, { kept, left, unmerged, task }) => {
+        if (unmerged !== "") own.say(unmerged);
         for (const folder of left) own.say(`Its workspace could not be saved, so the folder is kept: ${folder}`);
         own.say(`${task} is deleted. Its history is kept in:`);
         own.print(kept);

@@ -3,7 +3,7 @@ import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { homePlaces } from "../../home/places.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import { createKiller, type EndingPorts, endRun, killRun } from "./heal-run.ts";
+import { createKiller, type EndingPorts, endRun, healRun, killRun } from "./heal-run.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 const known = { boot: "b", pid: 4711, start: "1" };
@@ -46,6 +46,19 @@ test("the reason for ending a run is recorded before its program ends, and repor
   const { done, ports, watch } = stage();
   await endRun(ports, watch, { word: "lost", reason: "A person has logged in." });
   expect(done).toEqual(["note lost", "close t1-1", "sweep by its mark", "finish lost"]);
+});
+
+test("the end of a turn in a sandbox is reported when no process in the sandbox is alive: they could still change its files", async () => {
+  for (const isConfined of [true, false]) {
+    const { done, ports, watch } = stage();
+    const turn = {
+      ...watch,
+      started: { ...watch.started, mode: "turn", isConfined },
+      reading: { end: async () => undefined },
+    };
+    await healRun(ports as never)(turn as never, { kind: "judge" });
+    expect(done).toEqual([...(isConfined ? ["sweep by its mark"] : []), "finish error"]);
+  }
 });
 
 test("a terminal that hangs does not stop a program with a recorded identity from being ended", async () => {

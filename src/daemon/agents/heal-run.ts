@@ -76,8 +76,12 @@ export async function killRun(ports: KillPorts, run: Run): Promise<void> {
 /**
  * Ends the remaining processes of a run that has ended or cannot be reached, before another run works in its folder.
  */
-async function sweepRun({ processes, places }: Omit<KillPorts, "terminal">, { started }: Run): Promise<boolean> {
-  return started !== undefined && (await processes.sweep(started.process, runMark(places, started.name)));
+async function sweepRun({ terminal, processes, places }: KillPorts, { started }: Run): Promise<boolean> {
+  if (started === undefined) return false;
+  // Both marks together: a process that has dropped one of them gets its time beside the others, not after them.
+  const ofWindow = started.mode === "session" ? terminal.markOf?.(started.name) : undefined;
+  const marks = [runMark(places, started.name), ...(ofWindow === undefined ? [] : [ofWindow])];
+  return processes.sweep(started.process, ...marks);
 }
 
 interface KillerPorts extends KillPorts {
@@ -158,9 +162,10 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
       case "none":
         return;
       case "judge":
-        return watch.reading === undefined
-          ? judgeSession(ports, watch, await sweep(ports, watch))
-          : judgeTurn(ports, watch);
+        if (watch.reading === undefined) return judgeSession(ports, watch, await sweep(ports, watch));
+        // The kernel may still be ending what is in its sandbox. Its files count only as they are after that.
+        if (watch.started.isConfined === true) await sweep(ports, watch);
+        return judgeTurn(ports, watch);
       case "lost":
         return ports.finish(watch, {
           word: "lost",
@@ -291,7 +296,6 @@ export function limitReason({ title }: Pick<Harness, "title">, message: string):
 /** Tells the same session what was wrong with its answer, and asks again. */
 async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: string): Promise<void> {
   const { run, started, harness } = watch;
-  const again = { ...started, part: started.part + 1, isResumed: true };
   const kept = await readOrder(ports.runFolder(started.name));
   const { spec } = kept;
   const order: HarnessOrder = {
@@ -301,6 +305,8 @@ async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: 
   };
   const prepared = await harness.prepare(order);
   const launch = await ports.confine({ project: run.project, spec, harness, order, launch: prepared });
+  const isConfined = started.isConfined === true && launch.isConfined;
+  const again = { ...started, part: started.part + 1, isResumed: true, isConfined };
   await watch.keep({ started: again });
   const pid = await launchRun(
     ports,

@@ -241,7 +241,7 @@ async function startAgain(ports: SleeperPorts, run: Run & { started: StartedRun 
   const { process: _, ...lasting } = before;
   const started: StartedRun = {
     ...{ ...lasting, name, wakes, at: clock.now(), isResumed: true, hasPrompt: false, raised: "" },
-    isConfined: launch.isConfined,
+    isConfined: before.isConfined === true && launch.isConfined,
     ...(await transcriptOf(harness, run.session, run.folder)),
   };
   // The record says asleep until the program runs: if the daemon dies before, the next one ends any program left.

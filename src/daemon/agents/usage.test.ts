@@ -46,6 +46,14 @@ test("an unreported cost is unknown, not zero", async () => {
   expect(book.total(() => true)).toMatchObject({ cost: 0, unknown: 1 });
 });
 
+test("no amount that an agent reports makes a sum that JSON cannot hold", async () => {
+  const { book } = await open();
+  for (const task of ["a", "a", "b"])
+    await book.add(run(task), [{ ...used, inputTokens: 1e308, cost: 1e308 }], start, noon);
+  const { cost, inputTokens } = book.total(() => true);
+  expect(JSON.parse(JSON.stringify({ cost, inputTokens }))).toEqual({ cost, inputTokens });
+});
+
 test("a task's budget covers its whole family", async () => {
   const { book } = await open({ task: 2 });
   await book.add(run("parent"), [{ ...used, cost: 1.5 }], start, noon);

@@ -206,11 +206,16 @@ function plus(before: Usage, { model, inputTokens, outputTokens, cachedTokens, c
   return {
     ...before,
     model: model || before.model,
-    inputTokens: before.inputTokens + inputTokens,
-    outputTokens: before.outputTokens + outputTokens,
-    cachedTokens: before.cachedTokens + cachedTokens,
-    cost: cost === undefined ? before.cost : (before.cost ?? 0) + cost,
+    inputTokens: added(before.inputTokens, inputTokens),
+    outputTokens: added(before.outputTokens, outputTokens),
+    cachedTokens: added(before.cachedTokens, cachedTokens),
+    cost: cost === undefined ? before.cost : added(before.cost ?? 0, cost),
   };
+}
+
+/** An agent may report any number. A sum that becomes infinite is null in JSON, and no list could show it. */
+function added(before: number, amount: number): number {
+  return Math.min(before + amount, Number.MAX_SAFE_INTEGER);
 }
 
 export function addUp(all: readonly Usage[]): Total {

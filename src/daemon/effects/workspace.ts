@@ -164,17 +164,18 @@ async function prepare(
   const { control, kind, repository } = own;
   const folder = workspace.path;
   const before = await withoutPipes(kind, folder, () => kind.inspect(folder));
-  const lastAt = before.kind === "there" ? undefined : await bringBack(own, project, task, workspace);
+  // A folder that the task does not have yet may still have a branch of this name that another task left.
+  const isOwn = task.workspace === folder;
+  const lastAt = before.kind === "there" && isOwn ? undefined : await bringBack(own, project, task, workspace);
   // A branch that was deleted by hand is restored; perhaps nothing else was wrong.
   const found = lastAt === undefined ? before : await kind.inspect(folder);
   const isMarked = workspace.readyFor === task.id;
   // The task has this workspace already: everything in it is this task's work.
-  if (found.kind === "there" && isMarked && (found.branch === task.branch || task.workspace === folder)) return;
-  const at = await bringForward(ports, own, project, task, workspace, base);
+  if (found.kind === "there" && isMarked && (found.branch === task.branch || isOwn)) return;
+  await bringForward(ports, own, task, workspace, base, lastAt);
   const order = {
-    ...{ folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true },
+    ...{ folder, branch: task.branch, base: base.commit, baseBranch: base.branch, existing: true, isLeft: !isOwn },
     ...(lastAt === undefined ? {} : { lastAt }),
-    ...(at === undefined ? {} : { at }),
   };
   const save = async () => {
     const at = ports.clock.now();
@@ -185,12 +186,13 @@ async function prepare(
   };
   // Recorded first, so that a crash after the folder is created does not make it look ready.
   if (isMarked) await ports.store.workspaces.put({ ...workspace, readyFor: "" });
-  const isLeft = found.kind === "there" && (found.dirty || (found.branch !== task.branch && !found.parked));
-  const left = isLeft ? await save() : { salvaged: false };
+  const isOther = found.kind === "there" && !found.parked && (!isOwn || found.branch !== task.branch);
+  const isUnsaved = found.kind === "there" && (found.dirty || isOther);
+  const left = isUnsaved ? await save() : { salvaged: false };
   const { keep } = settings;
   await withoutPipes(kind, folder, () => kind.prepare({ ...order, keep, ...left })).catch(async (error) => {
     // A broken or missing workspace was not inspected, and may still contain work.
-    if (isLeft || !isUnsaved(error)) throw error;
+    if (isUnsaved || !mayHoldWork(error)) throw error;
     return kind.prepare({ ...order, keep, ...(await save()) });
   });
   const words = () => ports.protection.wordsOf(task, base.commit);
@@ -219,30 +221,27 @@ async function bringBack(
 }
 
 /**
- * A task that has had a workspace before continues at its collected work, into which parts may have been merged since. In a
- * worktree the branch is the user's repository's, and moves there first. Returns the commit for a clone.
+ * In a worktree the task's branch is one of the user's repository. Brings what that lacks: the commit that the work starts
+ * from, and parts that were merged into the task's collected work since the task had a workspace.
  */
 async function bringForward(
   { signal }: AcquirePorts,
   { control, repository }: ProjectWorkspaces,
-  project: Project,
-  task: Task,
+  { branch }: Task,
   { kind }: Workspace,
   { commit, branches }: Start,
-): Promise<string | undefined> {
-  const isBegun = (await control.commitAt(taskRef(task.id))) !== undefined;
-  const last = isBegun ? await keptWork({ control }, project, task) : undefined;
-  if (kind === "clone") return last;
-  const tip = branches[task.branch];
+  last: string | undefined,
+): Promise<void> {
+  if (kind !== "worktree") return;
+  const tip = branches[branch];
+  if (tip === undefined && last === undefined && !Object.values(branches).includes(commit))
+    await control.giveCommit({ repository, commit });
   // A branch that a person has rewritten counts as it is.
-  const isAhead = last !== undefined && (tip === undefined || (await control.isAncestor(tip, last)));
-  const begin = tip === undefined ? (last ?? commit) : isAhead ? last : tip;
-  if (!Object.values(branches).includes(begin)) await control.giveCommit({ repository, commit: begin });
-  if (!isAhead || tip === undefined || tip === last) return undefined;
-  const order = { repository, branch: task.branch, commit: last, expected: tip };
+  if (tip === undefined || last === undefined || tip === last || !(await control.isAncestor(tip, last))) return;
+  const order = { repository, branch, commit: last, expected: tip };
   const result = await control.publish(signal === undefined ? order : { ...order, signal });
-  if (result.kind === "published") return undefined;
-  const why = result.kind === "waits" ? result.text : `"${task.branch}" has moved just now.`;
+  if (result.kind === "published") return;
+  const why = result.kind === "waits" ? result.text : `"${branch}" has moved just now.`;
   throw new Fault("workspace.branch-elsewhere", why, { retry: "later", hint: "The daemon tries again." });
 }
 
@@ -283,7 +282,7 @@ export async function furnish(
   await runInWorkspace(ports, { name: "setup", argv: setup, timeout: setupTimeout, file }, workspace, task, key);
 }
 
-function isUnsaved(error: unknown): boolean {
+function mayHoldWork(error: unknown): boolean {
   return error instanceof Fault && ["workspace.dirty", "workspace.unsaved"].includes(error.code);
 }
 

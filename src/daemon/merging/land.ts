@@ -215,6 +215,16 @@ async function foundPlace({ store, workspacesOf, where }: LandEntriesPorts, merg
   return { own, place: placeAt({ store, where: where() }, own, project, merge) };
 }
 
+/** Undoes what publishing has begun in the user's checkout. Returns what could not be undone, or an empty text. */
+export async function undoBegun(ports: LandEntriesPorts, merge: Merge): Promise<string> {
+  try {
+    return (await (await foundPlace(ports, merge))?.place.undoBegun()) ?? "";
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return `What the merge has begun could not be undone: ${tell(error)}`;
+  }
+}
+
 /** Records the merges before the branch moves, so that a recovery after a crash knows which commits they made. */
 async function plan({ store }: LandEntriesPorts, merged: readonly Merged[]): Promise<void> {
   for (const { entry, before, after } of merged) {

@@ -15,6 +15,7 @@ import {
   type LandEntriesPorts,
   landEntries,
   laterWork,
+  undoBegun,
   unwanted,
   workToMerge,
 } from "./land.ts";
@@ -140,7 +141,10 @@ export function createMerging(given: MergingPorts): Merging {
       return landed(landedAs(merge, landing, isPlanned));
     }
     if (planned !== "" && (await hasArrived(ports, merge, planned))) return landed(landedAs(merge, merge, true));
-    const { kind, reason, files } = landing;
+    const { kind, files } = landing;
+    const inLine = lineOf(merge.project, merge);
+    const left = planned === "" ? "" : await ports.inTurn(inLine, () => undoBegun(ports, merge));
+    const reason = landing.reason.includes(left) ? landing.reason : sentences([landing.reason, left]);
     const failed: Merge = { ...merge, state: kind, reason, files, endedAt: clock.now() };
     await note(failed, "merge.failed", { word: kind, reason, files });
     return kind === "conflict" ? afterConflict(failed) : failed;

@@ -9,6 +9,7 @@ import type { Repositories } from "../core.ts";
 import { type CommandPorts, runInWorkspace } from "../effects/commands.ts";
 import { testsOf } from "../effects/tests.ts";
 import type { Protection } from "../protection.ts";
+import type { StoppableCommands } from "../stoppable-commands.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
@@ -21,6 +22,7 @@ import type { Merged } from "./stack.ts";
 export type Landing = Pick<LandPorts, "where" | "test">;
 
 interface RepositoriesPorts extends Omit<MergingPorts, "landingOf">, Omit<CommandPorts, "signal"> {
+  readonly commands: TestMergedPorts["commands"];
   readonly predictions: Predictions;
   readonly protection: Protection;
   readonly places: Places;
@@ -58,6 +60,7 @@ function mergeTests({ name }: Project): string {
 }
 
 export interface TestMergedPorts extends CommandPorts {
+  readonly commands: Pick<StoppableCommands, "run" | "endFormer">;
   readonly store: Store;
   readonly places: Places;
   readonly settingsOf: SettingsOf;
@@ -112,6 +115,8 @@ export async function checkOut(
 ): Promise<void> {
   const settings = ports.settingsOf(project);
   const kind = await own.kindOf("clone");
+  // Tests of a daemon that was killed may still be running there, of this or of another commit.
+  await ports.commands.endFormer(folder);
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   await own.control.moveRef(ref, commit, await own.control.commitAt(ref));
   const branch = `merging/${commit.slice(0, 12)}`;

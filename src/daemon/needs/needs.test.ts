@@ -1,6 +1,64 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
+import { builtIn } from "../../../test/engine/drive.ts";
+import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import type { Agents } from "../agents/agents.ts";
-import { noticeRuns } from "./needs.ts";
+import { createNeeds, findNeeds, type NeedPorts, noticeRuns } from "./needs.ts";
+
+test("a task whose needs cannot be found hides neither the needs nor the calls of others", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const state = { status: "reviewing", phase: "waiting" } as const;
+  const broken = await store.createTask("coffee", sampleTask("t1", state));
+  const sound = await store.createTask("coffee", sampleTask("t2", state));
+  const called: string[] = [];
+  const errors: unknown[] = [];
+  let wake = () => {};
+  const clock = {
+    now: () => 0,
+    after(_: number, run: () => void) {
+      wake = run;
+      return () => {};
+    },
+  } as NeedPorts["clock"];
+  const needs = createNeeds({
+    ...{ store, clock, workflowOf: async () => builtIn("minimal"), agents: () => undefined, known: () => new Map() },
+    isNextLeft: async ({ id }) => {
+      if (id === "t1") throw new RangeError("Invalid time value");
+      return false;
+    },
+    found: async ({ task }) => void called.push(task.id),
+    ...{ heard() {}, forgot() {}, onError: (error) => errors.push(error) },
+  });
+  for (const stored of [broken, sound]) needs.heard(stored);
+  wake();
+  await vi.waitFor(() => expect(called).toEqual(["t2"]));
+  expect(await needs.of(broken)).toEqual([]);
+  expect(await needs.of(sound)).toMatchObject([{ reason: "approval" }]);
+  expect(errors).toContainEqual(new RangeError("Invalid time value"));
+  await needs.stop();
+});
+
+test("a reset time that no provider can mean is left out of an error", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const runs = { worker: { key: "worker#1", mode: "session" } } as const;
+  const stored = await store.createTask("coffee", sampleTask("t1", { status: "working", phase: "waiting", runs }));
+  const told = async (resetAt: number) => {
+    const error = { kind: "authentication", message: "Log in", resetAt };
+    const watch = { run: { key: "worker#1" }, started: { raised: "" }, signs: { activity: "idle", since: 0, error } };
+    const agents = {
+      watchOf: () => watch,
+      watches: () => [],
+      terminalTrouble: () => undefined,
+      dispatch: { waiting: () => [] },
+    } as unknown as Agents;
+    const ports = { store, clock: { now: () => 0 }, workflowOf: async () => builtIn("minimal"), agents: () => agents };
+    return (await findNeeds(ports as unknown as NeedPorts, stored, new Map())).map(({ text }) => text).join("\n");
+  };
+  expect(await told(60_000)).toContain("Log in. That lasts until 1970-01-01 00:01:00 UTC.");
+  for (const at of [1e20, Number.NaN, -1]) expect(await told(at)).not.toContain("That lasts");
+});
 
 test("a run is reported when its activity, question or error changes, and not at every check", () => {
   const noticed: string[] = [];

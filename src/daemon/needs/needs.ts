@@ -9,6 +9,7 @@ import type { Store, StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentence, shownTime } from "../../text.ts";
 import type { Agents } from "../agents/agents.ts";
+import { namedReset } from "../agents/dispatch.ts";
 import { runRecordId } from "../agents/run-order.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { RunWatch } from "../agents/watch-run.ts";
@@ -96,24 +97,23 @@ export function createNeeds(ports: NeedsPorts): Needs {
       wake(retryPause);
     });
   };
-  const lookAtAll = async () => {
-    for (const id of [...dirty.keys()]) if (!isStopped) await look(id);
+  /** A task that cannot be checked must not hide the needs of others. Returns whether every check succeeded. */
+  const lookAtAll = async (): Promise<boolean> => {
+    let isWhole = true;
+    const failed = (error: unknown) => {
+      isWhole = false;
+      ports.onError(error);
+    };
+    for (const id of [...dirty.keys()]) if (!isStopped) await look(id).catch(failed);
+    return isWhole;
   };
   const wake = (pause = debounce) => {
     if (isStopped || cancel !== undefined || dirty.size === 0) return;
     cancel = clock.after(pause, () => {
-      underWay = lookAtAll()
-        .then(
-          () => debounce,
-          (error) => {
-            ports.onError(error);
-            return retryPause;
-          },
-        )
-        .then((next) => {
-          cancel = undefined;
-          wake(next);
-        });
+      underWay = lookAtAll().then((isWhole) => {
+        cancel = undefined;
+        wake(isWhole ? debounce : retryPause);
+      });
     });
   };
   /** Nothing notifies the daemon of a deleted folder. */
@@ -123,7 +123,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
   const lookForTrouble = async () => {
     for (const [id, { needs }] of [...open]) {
       const stored = isStopped ? undefined : await store.getTask(id);
-      if (stored?.isOpen && (await isOutdated(stored.task, needs))) noticed(id);
+      if (stored?.isOpen && (await isOutdated(stored.task, needs).catch(() => true))) noticed(id);
     }
   };
   let cancelPoll = () => {};
@@ -147,21 +147,27 @@ export function createNeeds(ports: NeedsPorts): Needs {
     async of(stored, document) {
       if (!stored.isOpen) return [];
       if (document !== undefined) return findNeeds(ports, stored, ports.known(stored.task.id), document);
-      const known = dirty.has(stored.task.id) ? undefined : open.get(stored.task.id);
-      // A task is stored before this cache hears of it.
-      if (known === undefined || known.revision < stored.revision) return look(stored.task.id);
-      return (await isOutdated(stored.task, known.needs)) ? look(stored.task.id) : known.needs;
+      const { id } = stored.task;
+      const known = dirty.has(id) ? undefined : open.get(id);
+      try {
+        // A task is stored before this cache hears of it.
+        if (known === undefined || known.revision < stored.revision) return await look(id);
+        return (await isOutdated(stored.task, known.needs)) ? await look(id) : known.needs;
+      } catch (error) {
+        // A list with this task must not fail; `explain` passes a document, and says why.
+        ports.onError(error);
+        wake(retryPause);
+        return open.get(id)?.needs ?? [];
+      }
     },
     async counts() {
       // Right after its start the daemon looks at every task. A caller who asks whether it runs must not wait for that.
       await new Promise<void>((resolve) => {
         const cancelWait = clock.after(maxCountWait, resolve);
-        void lookAtAll()
-          .catch(ports.onError)
-          .finally(() => {
-            cancelWait();
-            resolve();
-          });
+        void lookAtAll().finally(() => {
+          cancelWait();
+          resolve();
+        });
       });
       return { open: open.size, needPerson: [...open.values()].filter(({ needs }) => needs.length > 0).length };
     },
@@ -269,14 +275,16 @@ async function runsOf({ store, agents }: NeedPorts, task: Task): Promise<readonl
   return found;
 }
 
-function seenRun({ run, started, signs: { activity, what, error } }: RunWatch): SeenRun {
-  return { key: run.key, activity, what, raised: started.raised, error: errorText(error) };
+function seenRun({ run, started, signs }: RunWatch): SeenRun {
+  const { activity, what } = signs;
+  return { key: run.key, activity, what, raised: started.raised, error: errorText(signs) };
 }
 
 /** A limit passes by itself; other errors of a provider or a program do not. */
-function errorText(error: RunWatch["signs"]["error"]): string {
+function errorText({ error, since }: RunWatch["signs"]): string {
   if (error === undefined || error.kind === "rate-limit") return "";
-  const until = error.resetAt === undefined ? "" : ` That lasts until ${shownTime(error.resetAt)}.`;
+  const named = namedReset(error.resetAt, since);
+  const until = named === undefined ? "" : ` That lasts until ${shownTime(named)}.`;
   return `${sentence(error.message)}${until}`;
 }
 

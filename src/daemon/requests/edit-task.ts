@@ -12,7 +12,9 @@ import type { Task, TaskEdit } from "../../engine/task.ts";
 import { renderTaskDocument } from "../../engine/task-frontmatter.ts";
 import { Fault } from "../../fault.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
+import { taskRef } from "../../ports/control-repository.ts";
 import type { Store, StoredTask } from "../../ports/store.ts";
+import { shellWord } from "../../shell-quote.ts";
 import { checkNeeds } from "../agents/harnesses.ts";
 import { actorFor, findTask, idsOf } from "../authorise.ts";
 import { publishAgents } from "../callers.ts";
@@ -20,7 +22,7 @@ import { chooseWorkflow } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
-import { eventsOf, isShared, mustHave, projectOf } from "../project.ts";
+import { eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
 import { writeDocument } from "../task-documents.ts";
 import { isoTime } from "../views.ts";
 import { changeBranch } from "../workspaces/branch.ts";
@@ -200,14 +202,41 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     const { pools } = core;
     // Release the workspaces first: deleting the task also deletes the record of its folders.
     const left = await haltTask(core, id, async () => (pools === undefined ? [] : leaveWorkspaces(pools, id)));
+    const unmerged = await unmergedWork(core, stored.task);
     await core.store.deleteTask(id);
     await publishAgents(core);
     core.scheduler.forgot(id);
     core.deadlines.forgot(id);
     core.needs.noticed(id);
-    core.log.info("A task was deleted", { task: id, kept, left });
-    return { kept, left };
+    core.log.info("A task was deleted", { task: id, kept, left, unmerged });
+    return { kept, left, unmerged };
   };
+}
+
+/** The commits of a task that its target lacks, and the command that brings them back; empty where there are none. */
+async function unmergedWork({ repositories, store }: Core, task: Task): Promise<string> {
+  const project = await store.getProject(task.project);
+  if (repositories === undefined || project === undefined) return "";
+  const target = targetOf(project, task);
+  const ref = taskRef(task.id);
+  try {
+    const { control } = await repositories.workspacesOf(project);
+    const { branches } = await control.syncFrom({ from: project.path, name: "user" });
+    const [tip, here] = [branches[target], branches[task.branch]];
+    const commit = await control.commitAt(ref);
+    const count = commit === undefined || tip === undefined ? 0 : await control.countCommits(tip, commit);
+    if (commit === undefined || count === 0) return "";
+    const commits = count === 1 ? "1 commit of it is" : `${count} commits of it are`;
+    const said = `${commits} not in "${target}"`;
+    if (here !== undefined && (await control.isAncestor(commit, here)))
+      return `${said}, and stays in your branch "${task.branch}".`;
+    const branch = here === undefined ? task.branch : `${task.branch}-${task.id}`;
+    const fetch = ["git", "-C", project.path, "fetch", control.folder, `${ref}:refs/heads/${branch}`];
+    return `${said}. To get ${count === 1 ? "it" : "them"} back as a branch: ${fetch.map(shellWord).join(" ")}`;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return `Whether all of its work is in "${target}" is not known: ${error.message} Its commits are kept at ${ref}.`;
+  }
 }
 
 async function inUse({ workflows, store }: Core, { id, status, workflowHash }: Task): Promise<Fault> {

@@ -226,6 +226,10 @@ function guardControl(control: ControlRepository, project: Project, check: Check
       await check();
       return control.inTheWay(order);
     },
+    async undoUpdate(order) {
+      await check();
+      return control.undoUpdate(order);
+    },
     async restoreBranch(order) {
       await check();
       return control.restoreBranch(order);

@@ -54,7 +54,7 @@ function isNamedAfter(task: Named): boolean {
 
 /** Branches of ended tasks, or of `only` this one. Branches that the user had before the task are not among them. */
 export async function endedBranches(
-  { store }: EndedBranchPorts,
+  { store }: Pick<EndedBranchPorts, "store">,
   { control }: ProjectWorkspaces,
   project: Project,
   only?: Task,
@@ -75,6 +75,20 @@ export async function endedBranches(
     found.push({ task, commit, ...(await stateOf(store, control, project, task, commit, branches)) });
   }
   return found;
+}
+
+/** A new task would silently continue commits that were made for an ended task, and perhaps rejected. */
+export async function refuseUnmergedBranch(
+  { store }: Pick<EndedBranchPorts, "store">,
+  own: ProjectWorkspaces,
+  project: Project,
+  branch: string,
+): Promise<void> {
+  const ended = await allTasks(store, { project: project.name, isOpen: false });
+  const last = ended.find(({ task }) => task.branch === branch)?.task;
+  const [found] = last === undefined ? [] : await endedBranches({ store }, own, project, last);
+  if (found?.state === "unmerged")
+    throw new Fault("task.invalid", `"${branch}" is the branch of an earlier task. ${found.reason}`);
 }
 
 function taskOf({ task }: { readonly task: Task }): Task {

@@ -18,7 +18,13 @@ export interface WrittenFile {
   readonly role: string;
   readonly run: string;
   readonly text: string;
-  /** Another run in the workspace may have written it, so it counts as this run's only once this run makes a request. */
+  readonly path: string;
+  /** It is in a checkout of the run's own. */
+  readonly isOwn: boolean;
+  /**
+   * Another process may have written it, so it counts as this run's only once this run makes a request, or at its end if it
+   * is sealed.
+   */
   readonly isShared: boolean;
 }
 
@@ -98,8 +104,9 @@ export async function readTaskFiles(store: Store, kind: WorkspaceKind, task: Wit
       try {
         const text = await kind.readTaskFile(folder, name);
         if (text === undefined) return { ...noFiles, gone: run === "" ? [] : [name] };
-        if (isAsPlaced(store, join(folder, name), text)) return noFiles;
-        return { ...noFiles, files: [{ role, run, text, isShared: isOwn || sharesFolder(task, role) }] };
+        const path = join(folder, name);
+        if (isAsPlaced(store, path, text)) return noFiles;
+        return { ...noFiles, files: [{ role, run, text, path, isOwn, isShared: isOwn || sharesFolder(task, role) }] };
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== badTaskFile) throw error;
         return { ...noFiles, unreadable: { reason: error.message, fix: error.hint ?? "" } };

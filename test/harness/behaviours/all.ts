@@ -2,9 +2,10 @@ import type { Capabilities } from "../../../src/ports/harness.ts";
 import type { Candidate } from "../candidate.ts";
 import type { Stage } from "../stage.ts";
 import { adopt } from "./adopt.ts";
-import { deliverMany, wholeLife } from "./daemon.ts";
+import { deliverMany, endsChildren, wholeLife } from "./daemon.ts";
 import * as headless from "./headless.ts";
 import { callsCli, deliver, start } from "./interactive.ts";
+import { refreshesLogin } from "./login.ts";
 import { knowsSkill } from "./skill.ts";
 
 export interface Behaviour {
@@ -34,11 +35,13 @@ export const behaviours: readonly Behaviour[] = [
   turn("rate limit", headless.rateLimit),
   turn("server error", headless.serverError),
   turn("wrong key", headless.authentication),
+  { ...turn("a refreshed login is kept", refreshesLogin), needs: (can, { login }) => can.turn && login !== undefined },
   turn("kill and adopt", adopt),
   session("starts without dialogs", start),
   session("messages acknowledged, once", deliver),
   session("calls our command line", callsCli),
   session("a whole life below the daemon", wholeLife),
+  session("its children end with it", endsChildren),
   session("50 messages from the daemon, once", deliverMany),
   { name: "knows the skill that install puts", run: knowsSkill, needs: (_, { skills }) => skills !== undefined },
 ];

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { routes } from "../../../src/api/routes.ts";
 import { eventually, openStage } from "../../agents/stage.ts";
@@ -6,14 +6,19 @@ import { type Answer, type ModelRequest, startModelServer, type ToolCall } from 
 import { defaultTimeout, expect, type Stage } from "../stage.ts";
 
 /** A daemon whose agents are the real program, with a scripted model. */
-async function below({ candidate, path, harness, isConfined }: Stage, respond: (request: ModelRequest) => Answer) {
+async function below(
+  { candidate, path, harness, isConfined }: Stage,
+  respond: (request: ModelRequest) => Answer | Promise<Answer>,
+) {
   const { isSide } = candidate;
   const server = await startModelServer({ respond, ...(isSide === undefined ? {} : { isSide }) });
   const names = Object.keys(candidate.env("/", server.url));
   const stage = await openStage({
     harness: harness.name,
     variables: names,
-    ...(isConfined ? { workspaces: "clone", agents: "sandbox: on" } : {}),
+    ...(isConfined
+      ? { workspaces: "clone", agents: "sandbox: on" }
+      : { workspaces: "worktree", agents: "sandbox: off" }),
     config: `model: ${candidate.model}\n`,
     env(base) {
       candidate.seed?.(base, server.url);
@@ -31,42 +36,56 @@ async function below({ candidate, path, harness, isConfined }: Stage, respond: (
   return { stage, server, close };
 }
 
-/** Worker and reviewer are the real program; each follows its prompt with our real command line. */
+/**
+ * Worker and reviewer are the real program; each follows its prompt with our real command line, and comments through our
+ * real MCP server where the program has one.
+ */
 export async function wholeLife(trial: Stage): Promise<void> {
-  const { candidate } = trial;
+  const { candidate, isConfined } = trial;
   const shell = (command: string): Answer => ({ calls: [candidate.shell(command)] });
+  const comment = (text: string): readonly Answer[] =>
+    candidate.mcp === undefined ? [] : [{ calls: [candidate.mcp("comment", { text })] }];
   const { writeTaskFile = (file, content) => [candidate.shell(`printf '%s' '${content}' >> ${file}`)] } = candidate;
   const worker: Answer[] = [
     shell(
       "printf '\\n## Plan\\nAPPROACH: a file\\nTOUCHING: cup.txt\\n' >> TASK.md && signalbox task update --status working",
     ),
     shell("echo full > cup.txt && git add cup.txt && git commit -qm 'A cup'"),
+    ...comment("The cup is full."),
     shell("printf '\\n## Handoff\\nDONE: the cup\\n' >> TASK.md && signalbox task update --status agent-review"),
     { say: "It is handed over." },
   ];
   let reviewer: Answer[] | undefined;
   const reviewIn = (folder: string): Answer[] => [
     shell("git diff main...HEAD --stat"),
-    ...writeTaskFile(join(folder, ".signalbox", "reviewer.md"), "\n## Review\nVerdict: PASS\n").map(
-      (call: ToolCall) => ({ calls: [call] }),
-    ),
+    ...comment("The cup is well made."),
+    ...writeTaskFile(join(folder, "TASK.md"), "\n## Review\nVerdict: PASS\n").map((call: ToolCall) => ({
+      calls: [call],
+    })),
     shell("signalbox task update --status reviewing"),
     { say: "It is good." },
   ];
   const log: string[] = [];
-  const { stage, close } = await below(trial, (request) => {
+  const { stage, close } = await below(trial, async (request) => {
     const isReview = request.userTexts.some((text) => text.includes("# Review:"));
-    if (isReview) reviewer ??= reviewIn(folder);
+    if (isReview && reviewer === undefined) {
+      const { folder } = await eventually(async () => (await stage.runs()).find(({ role }) => role === "reviewer"));
+      reviewer ??= reviewIn(folder);
+    }
     log.push(`${isReview ? "reviewer" : "worker"}: ${request.toolResults.at(-1)?.slice(0, 300) ?? ""}`);
     return (isReview ? reviewer : worker)?.shift() ?? { say: "There is nothing left to do." };
   });
-  let folder = "";
   try {
     const id = await stage.create("A cup", { branch: "cup" });
-    folder = (await stage.until(id, ({ workspace }) => workspace !== "", defaultTimeout)).workspace;
-    await stage.until(id, ({ status }) => status === "reviewing", 2 * defaultTimeout);
-    const place = trial.isConfined ? folder : stage.repository;
+    const { workspace } = await stage.until(id, (task) => task.workspace !== "", defaultTimeout);
+    await stage.until(id, ({ status }) => status === "reviewing", defaultTimeout);
+    const place = isConfined ? workspace : stage.repository;
     expect(stage.git(place, "show", "cup:cup.txt") === "full", () => "The work is not on the branch.");
+    const history = JSON.stringify(await stage.events(id));
+    const said = ["The cup is full.", "The cup is well made."].filter((text) => history.includes(text));
+    expect(candidate.mcp === undefined || said.length === 2, () => `Only these comments came: ${JSON.stringify(said)}`);
+    const runs = await stage.runs(true);
+    expect(runs.length === 2 && runs.every(({ sandbox }) => sandbox === isConfined), () => JSON.stringify(runs));
     await stage.call(routes.mergeTask, { params: { task: id }, body: {} });
     await stage.until(id, ({ phase }) => phase === "over", defaultTimeout);
   } catch (error) {
@@ -74,6 +93,50 @@ export async function wholeLife(trial: Stage): Promise<void> {
   } finally {
     await close();
   }
+}
+
+/** A child in a session of its own; in a sandbox also one without the variables by which the daemon finds a run's processes. */
+const leftBehind = (seconds: number, isConfined: boolean) =>
+  `setsid sleep ${seconds} >/dev/null 2>&1 </dev/null & ${
+    isConfined ? `env -i setsid sleep ${seconds} >/dev/null 2>&1 </dev/null & ` : ""
+  }true`;
+
+/** A person's cancel, and the death of the program itself, end everything that the program has started. */
+export async function endsChildren(trial: Stage): Promise<void> {
+  const { candidate, isConfined } = trial;
+  let script: Answer[] = [];
+  const { stage, close } = await below(trial, () => script.shift() ?? { say: "There is nothing left to do." });
+  try {
+    for (const end of ["cancel", "death"] as const) {
+      const seconds = 900_000 + Math.floor(Math.random() * 90_000);
+      const alive = () => processesCalled(`sleep ${seconds}`);
+      script = [{ calls: [candidate.shell(leftBehind(seconds, isConfined))] }, { say: "They run." }];
+      const id = await stage.create("Leave children", { branch: `children-${end}` });
+      const expected = isConfined ? 2 : 1;
+      const tell = async () => `${alive().length} of ${expected} children. ${JSON.stringify(await stage.runs(true))}`;
+      await eventually(async () => alive().length === expected || undefined, defaultTimeout, tell);
+      const run = (await stage.runs()).find(({ task }) => task === id);
+      if (end === "death") process.kill(run?.pid ?? 0, "SIGKILL");
+      else await stage.call(routes.cancelTask, { params: { task: id }, body: {} });
+      await eventually(async () => alive().length === 0 || undefined, 60_000, tell);
+      if (end === "death") await stage.call(routes.cancelTask, { params: { task: id }, body: {} });
+      await eventually(async () => stage.processesOf(id, run?.key ?? "").length === 0 || undefined, 60_000, tell);
+    }
+  } finally {
+    await close();
+  }
+}
+
+/** The processes with these arguments. */
+function processesCalled(line: string): readonly string[] {
+  return readdirSync("/proc").filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim() === line;
+    } catch {
+      return false;
+    }
+  });
 }
 
 const many = 50;

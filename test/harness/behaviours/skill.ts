@@ -9,7 +9,7 @@ const call = promisify(execFile);
 /** As in a person's own terminal, without the daemon. */
 export async function knowsSkill(stage: Stage): Promise<void> {
   const { candidate, server, path, folder } = stage;
-  const { env } = stage.order({});
+  const { SIGNALBOX_TOKEN: _token, SIGNALBOX_EVENTS: _events, ...env } = stage.order({}).env;
   const ask = async () => {
     server.add({ say: "Hello." });
     const before = server.requests.length;

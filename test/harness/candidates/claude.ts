@@ -35,6 +35,25 @@ export const candidate: Candidate = {
     { name: "Write", input: { file_path, content } },
   ],
   shell: (command) => ({ name: "Bash", input: { command, description: "Work" } }),
-  mcp: (tool) => ({ name: `mcp__signalbox__${tool}`, input: {} }),
+  mcp: (tool, input = {}) => ({ name: `mcp__signalbox__${tool}`, input }),
+  login: {
+    file: ".claude/.credentials.json",
+    text: JSON.stringify({
+      claudeAiOauth: {
+        ...{ accessToken: "sk-ant-oat01-old", refreshToken: "sk-ant-ort01-old", expiresAt: 1 },
+        ...{ scopes: ["user:inference", "user:profile"], subscriptionType: "max" },
+      },
+    }),
+    hosts: ["api.anthropic.com", "platform.claude.com"],
+    refresh: "platform.claude.com/v1/oauth/token",
+    refreshed: {
+      ...{ token_type: "Bearer", access_token: "sk-ant-oat01-new", refresh_token: "sk-ant-ort01-new" },
+      ...{ expires_in: 28_800, scope: "user:inference user:profile" },
+    },
+    token: "sk-ant-oat01-new",
+    answer: (url, model) =>
+      url === "api.anthropic.com/v1/messages" ? { forward: `${model}/v1/messages?beta=true` } : undefined,
+    env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", CLAUDE_CODE_MAX_RETRIES: "1" },
+  },
   json: (value) => ({ calls: [{ name: "StructuredOutput", input: value }] }),
 };

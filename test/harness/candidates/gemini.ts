@@ -2,6 +2,8 @@ import { gemini } from "../../../src/adapters/harness/gemini/gemini.ts";
 import { spawnCommands } from "../../../src/adapters/system.ts";
 import type { Candidate } from "../candidate.ts";
 
+const scope = "https://www.googleapis.com/auth/cloud-platform";
+
 export const candidate: Candidate = {
   program: "gemini",
   harness: (home, program) =>
@@ -12,6 +14,28 @@ export const candidate: Candidate = {
   needsEnterAgain: true,
   write: (file_path, content) => ({ name: "write_file", input: { file_path, content } }),
   writeTaskFile: (file_path, content) => [{ name: "write_file", input: { file_path, content } }],
-  mcp: (tool) => ({ name: `mcp_signalbox_${tool}`, input: {} }),
+  mcp: (tool, input = {}) => ({ name: `mcp_signalbox_${tool}`, input }),
+  login: {
+    file: ".gemini/oauth_creds.json",
+    text: JSON.stringify({
+      ...{ access_token: "old-access", refresh_token: "old-refresh", token_type: "Bearer", expiry_date: 1 },
+      scope,
+    }),
+    hosts: ["oauth2.googleapis.com", "www.googleapis.com", "cloudcode-pa.googleapis.com", "play.googleapis.com"],
+    refresh: "oauth2.googleapis.com/token",
+    refreshed: { access_token: "new-access", expires_in: 3600, token_type: "Bearer" },
+    token: "new-access",
+    answer(url) {
+      const name = url.split(/[/:]/).at(-1) ?? "";
+      if (name === "tokeninfo") return { json: { expires_in: 3600, scope } };
+      if (name === "userinfo") return { json: { email: "ada@example.org" } };
+      if (name === "loadCodeAssist")
+        return { json: { currentTier: { id: "standard-tier" }, cloudaicompanionProject: "project" } };
+      if (name !== "streamGenerateContent") return undefined;
+      const content = { role: "model", parts: [{ text: "Hello." }] };
+      return { events: [{ response: { candidates: [{ content, finishReason: "STOP", index: 0 }] } }] };
+    },
+    env: { GOOGLE_GENAI_USE_GCA: "true" },
+  },
   shell: (command) => ({ name: "run_shell_command", input: { command, description: "Work" } }),
 };

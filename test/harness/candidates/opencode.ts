@@ -1,7 +1,10 @@
 import { opencode } from "../../../src/adapters/harness/opencode/opencode.ts";
 import { spawnCommands } from "../../../src/adapters/system.ts";
 import type { Candidate } from "../candidate.ts";
-import { opencodeEnv } from "../opencode-env.ts";
+import { openAiEnv, opencodeEnv } from "../opencode-env.ts";
+import { tokenUntil } from "./codex.ts";
+
+const newToken = tokenUntil(4_000_000_000);
 
 export const candidate: Candidate = {
   program: "opencode",
@@ -15,6 +18,20 @@ export const candidate: Candidate = {
     { name: "read", input: { filePath } },
     { name: "write", input: { filePath, content } },
   ],
-  mcp: (tool) => ({ name: `signalbox_${tool}`, input: {} }),
+  login: {
+    file: ".local/share/opencode/auth.json",
+    text: JSON.stringify({
+      openai: { type: "oauth", access: tokenUntil(1), refresh: "old", expires: 1, accountId: "account" },
+    }),
+    hosts: ["auth.openai.com", "chatgpt.com"],
+    refresh: "auth.openai.com/oauth/token",
+    refreshed: { id_token: newToken, access_token: newToken, refresh_token: "new", expires_in: 864_000 },
+    token: newToken,
+    answer: (url, model) =>
+      url === "chatgpt.com/backend-api/codex/responses" ? { forward: `${model}/v1/responses` } : undefined,
+    env: openAiEnv,
+    model: "openai/gpt-5.5",
+  },
+  mcp: (tool, input = {}) => ({ name: `signalbox_${tool}`, input }),
   shell: (command) => ({ name: "bash", input: { command, description: "Work" } }),
 };

@@ -234,6 +234,19 @@ export function reviews(scenes: Scenes): void {
 
   scenario(
     scenes,
+    "without a sandbox, a verdict that the reviewer left in its file and did not hand in does not count",
+    { reviewer: [{ steps: [review("PASS"), { exit: 0 }] }] },
+    async (life) => {
+      expect((await life.isHeld()).status).toBe("agent-review");
+      const story = await life.story();
+      expect(story).toContain("document.unclaimed engine");
+      expect(story).toContain("It had no sandbox");
+    },
+    inState("agent-review"),
+  );
+
+  scenario(
+    scenes,
     "agent-review → cancelled (human asked): worker and reviewer are ended, and the workspace is released",
     { worker: [roundabout()], reviewer: [deaf] },
     async (life) => {

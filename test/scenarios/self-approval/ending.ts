@@ -9,6 +9,9 @@ const haunt = `(end=$(($(date +%s) + 8)); while [ $(date +%s) -lt $end ]; do for
 const kill = `for each in $(grep -lz '^SIGNALBOX_RUN=reviewer' /proc/[0-9]*/environ 2>/dev/null); do
   grep -qz "^SIGNALBOX_TASK=$ID" "$each" && kill -9 "$(basename "$(dirname "$each")")"; done; true`;
 
+/** The same for a reviewer that has written its verdict: the verdict is replaced. */
+const forge = haunt.replace("printf", 'sed -i s/FAIL/PASS/ "$each"; printf');
+
 /**
  * A process that the worker left writes a verdict into the reviewers' files, and the worker kills them. The first reviewer
  * fails the work; the next two end without a word, by the worker or by themselves.
@@ -40,18 +43,42 @@ export async function tryEnding(column: Column): Promise<readonly Measured[]> {
     ...(text.includes("Ghostwritten") ? ["the stored verdict"] : []),
   ].join(", ");
   await world.end();
+  const replaced = await endAfterVerdict(column);
   const outcome = (effect: string) => (effect === "" ? "holds" : isTold ? "noticed" : "open");
   const results = {
     "kills the reviewers": killed === 0 ? "" : "live runs",
     "leaves a process that replaces the reviewer's FAIL by PASS before the reviewer asks":
       refusal === "" ? "" : "the reviewer's verdict",
     "leaves a process that writes `## Review` for reviewers that end without a word": passed,
+    "leaves a process that replaces the FAIL of a reviewer that writes it and ends": replaced,
   };
   return Object.entries(results).map(([way, effect]) => ({ way, effect, outcome: outcome(effect) }));
 }
 
+/** A reviewer writes that the work fails, hands nothing in, and ends. Returns what else came of it. */
+async function endAfterVerdict(column: Column): Promise<string> {
+  const world = await column.begin();
+  const { life, scenes } = world;
+  await world.handOver();
+  await world.worker(forge);
+  await world.reviewer("printf '\\n## Review\\n\\nVerdict: FAIL\\n\\nNot like this.\\n' >>TASK.md; sleep 0.5");
+  const reviewers = (await life.runs()).length;
+  await world.endReviewer();
+  // In a sandbox its verdict counts; without one another reviewer begins.
+  await life.soon(async () =>
+    (await life.now()).status !== "agent-review" || (await life.runs()).length > reviewers ? true : undefined,
+  );
+  const { status } = await life.now();
+  const { text } = await scenes.call(routes.getDocument, { params: { task: life.id } });
+  const isAsMeant = column.isConfined
+    ? status === "working" && text.includes("Not like this.")
+    : status === "agent-review";
+  await world.end();
+  return isAsMeant && !text.includes("PASS") ? "" : "the stored verdict";
+}
+
 /** Whether it comes to that in time. */
-async function comesSoon(isSo: () => Promise<boolean>, timeout = 2_000): Promise<boolean> {
+async function comesSoon(isSo: () => Promise<boolean>, timeout = 6_000): Promise<boolean> {
   for (const end = Date.now() + timeout; Date.now() < end; ) {
     if (await isSo()) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { syncFolder } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
 import type { Waits } from "../../../ports/control-repository.ts";
+import { shellWord } from "../../../shell-quote.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { isAncestor } from "../control/history.ts";
-import { describeLock, gitFault, lockHint, lookAtLock } from "../faults.ts";
+import { describeLock, gitFault, type LeftLock, lockHint, lookAtLock } from "../faults.ts";
 import { entryIfSeen } from "../file-entries.ts";
 import { fileName, isObjectId, joinNul, splitNul } from "../names.ts";
 import type { GitEnd, GitPlace } from "../runner.ts";
@@ -71,18 +72,52 @@ async function update(
   if (note.cutShort.length > 0) await undoHalfDone(control, place, before, note.cutShort);
   await note.add(commit);
   const end = await mergeInto(control, place, commit);
-  if (end.code === 0 || isMoved(end)) {
+  if (end.code === 0 || isRefusedByMove(end)) {
     note.remove();
     return undefined;
   }
+  // Git has written the files already. The caller merges again onto the new commit, and that update undoes this one.
+  if (isMovedMeanwhile(end)) return undefined;
   if (isInTheWay(end)) {
     note.remove();
     return changesInTheWay(place, await filesInTheWay(control, place, before, commit, end.stderr));
   }
   const fault = gitFault({ command: "merge", cwd: place.folder, code: end.code, stderr: end.stderr, isRemote: false });
-  // Otherwise keep the note: git may have stopped half-way, for example because the disk is full or a filter failed.
-  if (fault.code === "git.locked") note.remove();
-  throw fault;
+  // Git locks the index before it writes a file, and the branch afterwards.
+  if (isIndexLock(fault)) {
+    note.remove();
+    throw fault;
+  }
+  throw withSentence(fault, await takeBack(control, place, before));
+}
+
+/**
+ * Undoes what failed or interrupted updates of a worktree have begun, and forgets them. Returns what could not be undone, as
+ * a sentence for a person; empty if nothing is left.
+ */
+export async function takeBack(control: ControlGit, place: GitPlace, before: string): Promise<string> {
+  const note = updateNote(control, place.folder);
+  if (note.cutShort.length === 0) return "";
+  try {
+    const left = await undoHalfDone(control, place, before, note.cutShort);
+    if (left.length > 0)
+      return `An unfinished merge changed files in ${place.folder} that could not be restored: ${list(left)}. See them: git -C ${shellWord(place.folder)} status`;
+    note.remove();
+    return "";
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return `What an unfinished merge changed in ${place.folder} could not be undone: ${error.message}`;
+  }
+}
+
+function isIndexLock({ code, cause }: Fault): boolean {
+  return code === "git.locked" && basename((cause as LeftLock).path) === "index.lock";
+}
+
+function withSentence(fault: Fault, text: string): Fault {
+  if (text === "") return fault;
+  const { code, message, retry, hint, cause } = fault;
+  return new Fault(code, `${message}\n${text}`, { retry, ...(hint === undefined ? {} : { hint }), cause });
 }
 
 /** Git's own list is ambiguous if names contain line ends, so it is used only if we find nothing. */
@@ -140,8 +175,12 @@ const mergeFlags = [
   "--no-progress",
 ];
 
-function isMoved({ stderr }: GitEnd): boolean {
-  return /Not possible to fast-forward|cannot lock ref 'HEAD'.*(but expected|unable to resolve)/.test(stderr);
+function isRefusedByMove({ stderr }: GitEnd): boolean {
+  return /Not possible to fast-forward/.test(stderr);
+}
+
+function isMovedMeanwhile({ stderr }: GitEnd): boolean {
+  return /cannot lock ref 'HEAD'.*(but expected|unable to resolve)/.test(stderr);
 }
 
 function isInTheWay({ stderr }: GitEnd): boolean {
@@ -179,14 +218,15 @@ export function updateNote({ folder }: ControlGit, worktree: string): UpdateNote
 
 /**
  * Restores files that interrupted updates to these commits have written, partly written, removed or staged. A file with
- * any other content is the user's, and stays.
+ * any other content is the user's, and stays. Returns the names of the files that could not be restored.
  */
 async function undoHalfDone(
   control: ControlGit,
   place: GitPlace,
   before: string,
   commits: readonly string[],
-): Promise<void> {
+): Promise<readonly string[]> {
+  const left: string[] = [];
   for (const commit of commits) {
     // Git moves the branch last, so an update that the branch contains is complete.
     if (await isAncestor(control, commit, before)) continue;
@@ -202,7 +242,10 @@ async function undoHalfDone(
       isLong: true,
       isUnstoppable: true,
     });
+    for (const file of files.length === 0 ? [] : await localChanges(control, place, before, commit))
+      if (file.state === "missing" || (await isBegun(control, place, commit, file))) left.push(file.path.text);
   }
+  return left;
 }
 
 /** Git writes the index before it moves the branch: a file that is staged exactly as in the commit is the update's. */
@@ -249,13 +292,16 @@ async function isBegun(
 ): Promise<boolean> {
   // Staged files are the user's. Names that must be escaped are too rare to support.
   if (state === "missing" || isStaged || path.text.startsWith('"')) return false;
-  const found = entryIfSeen(join(place.folder, path.text));
-  if (!found?.isFile() || found.size > mostBytes) return false;
+  const file = join(place.folder, path.text);
+  const found = entryIfSeen(file);
+  if (!(found?.isFile() || found?.isSymbolicLink()) || found.size > mostBytes) return false;
+  if (found.size === 0) return true;
   const wanted = `${commit}:${path.text}`;
   const { code, stdout, isCut } = await control.run(place, ["cat-file", "--filters", "--end-of-options", wanted], {
     accepts: [0, 128],
     most: found.size,
     cuts: true,
   });
-  return (code === 0 || isCut) && readFileSync(join(place.folder, path.text)).equals(stdout.subarray(0, found.size));
+  const content = found.isFile() ? readFileSync(file) : readlinkSync(file, "buffer");
+  return (code === 0 || isCut) && content.equals(stdout.subarray(0, found.size));
 }

@@ -1,8 +1,16 @@
 import { dirname, join, resolve, sep } from "node:path";
 import { syncFolderIfThere } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
-import type { GiveOrder, PublishOrder, PublishResult, RestoreOrder, Waits } from "../../../ports/control-repository.ts";
+import type {
+  GiveOrder,
+  PublishOrder,
+  PublishResult,
+  RestoreOrder,
+  UndoUpdateOrder,
+  Waits,
+} from "../../../ports/control-repository.ts";
 import { shellWord } from "../../../shell-quote.ts";
+import { sentences } from "../../../text.ts";
 import type { ControlGit } from "../control/control-git.ts";
 import { checkFolder, fetchFlags, fromControl } from "../control/fetch-into.ts";
 import { isAncestor } from "../control/history.ts";
@@ -10,7 +18,7 @@ import { gitFault } from "../faults.ts";
 import { syncRef } from "../lasting.ts";
 import { branchRef, checkCommit, noCommit } from "../names.ts";
 import type { GitPlace } from "../runner.ts";
-import { busyWith, changesInTheWay, forwardWorktree, updateNote } from "./forward-worktree.ts";
+import { busyWith, changesInTheWay, forwardWorktree, takeBack, updateNote } from "./forward-worktree.ts";
 import { checkoutOf, restoredMessage } from "./moved-branch.ts";
 import {
   branchAt,
@@ -80,6 +88,25 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
   if (at === undefined || !(await contains(control, place, at, commit, expected))) return { kind: "moved", to: at };
   await syncRef(await commonFolderOf(control.run, place), ref);
   return { kind: "published", at };
+}
+
+/** Undoes what updates of the branch's checkouts have begun. Returns what could not be undone, or an empty text. */
+export async function undoUpdate(control: ControlGit, { repository, branch }: UndoUpdateOrder): Promise<string> {
+  const place: GitPlace = { folder: checkFolder(repository), configuration: "user" };
+  const ref = branchRef(branch);
+  const at = await branchAt(control.run, place, ref);
+  const left: string[] = [];
+  for (const { folder, branch: own, isMissing } of await listWorktrees(control.run, place)) {
+    if (isMissing || at === undefined || updateNote(control, folder).cutShort.length === 0) continue;
+    const worktree: GitPlace = { folder, configuration: "user" };
+    const busy = own === ref ? await busyWith(control, worktree) : undefined;
+    if (own !== ref)
+      left.push(
+        `A merge into "${branch}" was interrupted in ${folder}, where another branch is checked out now. See what is left of it: git -C ${shellWord(folder)} status`,
+      );
+    else left.push(busy?.text ?? (await takeBack(control, worktree, at)));
+  }
+  return sentences(left);
 }
 
 /** Makes the branch durable: the daemon may have been killed before that, or the user merged it without an fsync. */

@@ -127,15 +127,15 @@ interface Making extends Given, Pick<PrepareOrder, "folder" | "base" | "baseBran
 
 /** The commit to check out: the branch's tip, or where the branch will start. */
 async function chooseCommit(mechanics: Mechanics, preparing: Preparing): Promise<string> {
-  const { folder, branch, base, at, lastAt, existing, record, found } = preparing;
+  const { folder, branch, base, lastAt, existing, isLeft = false, record, found } = preparing;
   const elsewhere = await mechanics.useOf(branch, folder, found.folders);
   if (elsewhere !== undefined) throw branchElsewhere(branch, elsewhere);
-  if (at !== undefined && mechanics.kind === "clone") return checkCommit(at);
   // Branches that a former task left in its clone do not matter.
-  const isSame = record === undefined || record.branch === branch;
+  const isSame = !isLeft && (record === undefined || record.branch === branch);
   const tip = await mechanics.tipOf(branch, isSame ? found.folders : undefined);
   if (tip !== undefined && tip !== base && !existing && record?.branch !== branch) throw branchTaken(branch);
-  return tip ?? lastAt ?? base;
+  // Collected commits of a clone may be in no branch of the user's, or ahead of it.
+  return (mechanics.kind === "clone" ? (lastAt ?? tip) : (tip ?? lastAt)) ?? base;
 }
 
 /** Throws if something could be lost. Returns `ready` if nothing has to be done. */
@@ -144,7 +144,7 @@ async function refuseUnsaved(
   mechanics: Mechanics,
   preparing: Preparing & { readonly commit: string },
 ): Promise<"ready" | "untouched" | "saved"> {
-  const { folder, record, found, branch, commit, salvaged } = preparing;
+  const { folder, record, found, branch, commit, salvaged, isLeft = false } = preparing;
   const head = found.folders && (await readHead(found.folders));
   refuseBlocked(folder, found.folders, head);
   const isHalfMade = record === undefined ? found.kind === "ours" && found.isHalfMade : record.phase === "making";
@@ -161,7 +161,7 @@ async function refuseUnsaved(
     else {
       const look = await lookAt(shop, mechanics, { folder, folders, isTrusted, record, commit: checkedOut });
       if (isDirty(look)) throw dirty(folder, look);
-      const isSame = record?.phase === "ready" && record.branch === branch && head?.branch === branch;
+      const isSame = !isLeft && record?.phase === "ready" && record.branch === branch && head?.branch === branch;
       if (isSame && head.commit === commit && isTrusted) return "ready";
     }
   }

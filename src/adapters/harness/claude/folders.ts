@@ -16,13 +16,16 @@ interface ClaudePlaces {
 const obeyed = ["agents", "commands", "output-styles", "plugins", "rules", "skills"];
 const obeyedFiles: Readonly<Record<string, string>> = { "settings.json": "{}\n", "CLAUDE.md": "" };
 const login = ".credentials.json";
+/** What a Claude Code that refreshes the login leaves for the others, and for itself if it is killed meanwhile. */
+const isLock = (name: string) => /\.lock(\.owner)?$/.test(name);
 /** The prompts of all the user's conversations. */
 const history = "history.jsonl";
 
 /**
  * Claude Code's files in a sandbox. It refreshes the user's login by writing a new file into its folder and renaming it, so
- * the folder is writable. Everything else in it is read-only or replaced by an empty folder: another project's
- * conversations, and what would run outside of the sandbox. What does not exist yet is created, so that no agent can.
+ * the folder is writable, and so are the locks by which all Claude Codes of the user refresh it one after the other. Everything
+ * else in it is read-only or replaced by an empty folder: another project's conversations, and what would run outside of the
+ * sandbox. What does not exist yet is created, so that no agent can.
  */
 export async function claudeFolders(places: ClaudePlaces): Promise<HarnessFolders> {
   const { folder, config, runFolder, conversations } = places;
@@ -34,17 +37,19 @@ export async function claudeFolders(places: ClaudePlaces): Promise<HarnessFolder
   // Every run changes this file, each time as a whole; together they would lose each other's changes.
   const copy = join(runFolder, "claude.json");
   await copyFile(config, copy).catch(unlessMissing);
-  const entries = await readdir(folder, { withFileTypes: true });
+  const entries = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !isLock(name));
   const at = (names: readonly string[]) => names.map((name) => join(folder, name));
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const files = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  const files = entries.filter((entry) => !entry.isDirectory() && entry.name !== login);
+  // A link cannot be kept from being replaced in a writable folder. In an empty one Claude Code writes its login in place.
+  const hasLinks = files.some((entry) => entry.isSymbolicLink());
   return {
-    write: [folder, ...conversations],
+    write: [...(hasLinks ? [] : [folder]), join(folder, login), ...conversations],
     read: at([
       ...folders.filter((name) => obeyed.includes(name) || name === "local"),
-      ...files.filter((name) => name !== login && name !== history && name !== basename(config)),
+      ...files.map(({ name }) => name).filter((name) => name !== history && name !== basename(config)),
     ]),
-    own: at(folders.filter((name) => !obeyed.includes(name) && name !== "local")),
+    own: [...(hasLinks ? [folder] : []), ...at(folders.filter((name) => !obeyed.includes(name) && name !== "local"))],
     hidden: at([history]),
     placed: [{ from: copy, at: config }],
   };

@@ -94,6 +94,11 @@ const failed = { ...result, is_error: true, terminal_reason: "api_error", stop_r
 const failures: readonly (readonly [string, unknown, string])[] = [
   ["401", { ...failed, api_error_status: 401, result: "Invalid API key · Fix external API key" }, "authentication"],
   ["no login", { ...failed, result: "Not logged in · Please run /login" }, "authentication"],
+  [
+    "a login that cannot be refreshed",
+    { ...failed, result: "Failed to authenticate: OAuth session expired and could not be refreshed" },
+    "authentication",
+  ],
   ["429", { ...failed, api_error_status: 429, result: "API Error: Request rejected (429) · …" }, "rate-limit"],
   ["500", { ...failed, api_error_status: 500, result: "API Error: 500 Internal server error." }, "server"],
   ["529", { ...failed, api_error_status: 529, api_error_type: "overloaded_error", result: "API Error: 529" }, "server"],

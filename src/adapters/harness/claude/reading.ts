@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, numberOf, objectOf, parseObject, textOf } from "../../../json.ts";
+import { type JsonObject, listOf, numberOf, objectOf, parseObject, textOf, timeOf } from "../../../json.ts";
 import type {
   HarnessError,
   HarnessEvent,
@@ -55,7 +55,7 @@ const ofTexts: readonly (readonly [RegExp, Kind])[] = [
   [/Session ID \S+ is already in use/i, "session-in-use"],
   [/No conversation found/i, "session-unknown"],
   [/prompt is too long|context (window|length)/i, "overflow"],
-  [/not logged in|invalid api key|please run \/login|oauth token/i, "authentication"],
+  [/not logged in|failed to authenticate|invalid api key|please run \/login|oauth token/i, "authentication"],
   [/usage limit reached|hit your (\w+ )?limit|rate limit/i, "rate-limit"],
   [/timed out/i, "timeout"],
   [/safeguards flagged|usage policy/i, "refusal"],
@@ -229,7 +229,7 @@ function errorWithout(end: ProcessEnd, errors: string): HarnessError {
 }
 
 function resetOf({ status, resetsAt }: JsonObject): number | undefined {
-  return status === "rejected" && typeof resetsAt === "number" ? resetsAt * 1000 : undefined;
+  return status === "rejected" && typeof resetsAt === "number" ? timeOf(resetsAt * 1000) : undefined;
 }
 
 /** Interprets the screen. Only its end counts: agents may print anything above. */
@@ -315,7 +315,7 @@ const forms: readonly ObstacleForm[] = [
   [/No conversation found with session ID/i, noSuchSession(title)],
   [/needs an update|newer version .{0,40}is required to continue/i, outdated(title, "claude update")],
   [
-    /Not logged in|run \/login|Select login method|Choose the text style|Invalid API key|OAuth token (has expired|revoked)/i,
+    /Not logged in|run \/login|Select login method|Choose the text style|Invalid API key|OAuth token (has expired|revoked)|OAuth session expired/i,
     notLoggedIn(title, "claude auth login"),
   ],
   [/Is this a project you created or one you trust|Do you trust the files in this folder/i, notTrusted(title)],

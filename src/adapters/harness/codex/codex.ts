@@ -64,8 +64,11 @@ const obeyed = [
   "plugins",
 ];
 
+/** Logins, with OpenAI and with MCP servers. */
+const logins = ["auth.json", ".credentials.json"];
+
 /**
- * Codex's files in a sandbox: its home is empty, except for the user's settings, the login, which Codex refreshes in
+ * Codex's files in a sandbox: its home is empty, except for the user's settings, the logins, which Codex refreshes in
  * place, and the conversations. Those of all projects are together.
  */
 async function folders(order: HarnessOrder): Promise<HarnessFolders> {
@@ -75,7 +78,7 @@ async function folders(order: HarnessOrder): Promise<HarnessFolders> {
   return {
     own: [home],
     read: at(obeyed),
-    write: [...at(["sessions", "auth.json"]), join(order.runFolder, "tmp")],
+    write: [...at(["sessions", ...logins]), join(order.runFolder, "tmp")],
     // With reduced permissions Codex puts each command into a sandbox of its own.
     nests: !isFull(order),
   };

@@ -46,13 +46,21 @@ async function makeHome(order: HarnessOrder, user: string): Promise<string> {
   return home;
 }
 
+/** Logins, with Google and with MCP servers. Which file has the login with Google depends on the user's environment. */
+const logins = [
+  ...["oauth_creds.json", "gemini-credentials.json", "google_accounts.json"],
+  ...["mcp-oauth-tokens.json", "a2a-oauth-tokens.json"],
+];
+
 /**
  * Gemini's files in a sandbox: the home of the run, and behind its links the user's folder, in which only conversations and
- * the login can be changed. Gemini refreshes the login in place.
+ * logins can be changed. Gemini refreshes a login in place.
  */
-function foldersIn({ runFolder }: HarnessOrder, user: string): HarnessFolders {
-  const kept = ["tmp", "history", "oauth_creds.json", "google_accounts.json"];
-  return { read: [user], write: [join(runFolder, "gemini-home"), ...kept.map((name) => join(user, name))] };
+async function foldersIn({ runFolder }: HarnessOrder, user: string): Promise<HarnessFolders> {
+  const at = (names: readonly string[]) => names.map((name) => join(user, name));
+  // Each by its name too: some may be links.
+  const read = [user, ...at(await readdir(user).catch(() => []))];
+  return { read, write: [join(runFolder, "gemini-home"), ...at(["tmp", "history", ...logins])] };
 }
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -157,7 +165,7 @@ export function gemini(ports: GeminiPorts): Harness {
     title: "Gemini CLI",
     can: geminiCan,
     needsNetwork: true,
-    folders: async (order) => foldersIn(order, userFolder(order.env, ports.home)),
+    folders: (order) => foldersIn(order, userFolder(order.env, ports.home)),
     detect: () => detectProgram(program, ports, 'Install Gemini CLI with "npm install -g @google/gemini-cli".'),
     prepare: (order) => prepare(order, program, ports.home),
     readOutput: readTurn,

@@ -1,6 +1,6 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { countAt, isJsonObject, jsonAt, numberAt, parseObject, textAt } from "../../../json.ts";
+import { countAt, isJsonObject, jsonAt, numberAt, parseObject, textAt, timeOf } from "../../../json.ts";
 import type { HarnessError, HarnessEvent, Obstacle, OutputReader, ScreenState } from "../../../ports/harness.ts";
 import { jsonLines } from "../../lines.ts";
 import { endedBadly, endedByUs, failureOf } from "../failure.ts";
@@ -125,7 +125,7 @@ function failureIn(line: unknown): HarnessError {
   const at = Date.parse(textAt(line, "timestamp"));
   return failureOf(textAt(inner, "error", "message") || said, {
     status: numberAt(inner, "error", "code"),
-    resetAt: seconds === undefined || Number.isNaN(at) ? undefined : at + Number(seconds) * 1000,
+    resetAt: seconds === undefined ? undefined : timeOf(at + Number(seconds) * 1000),
   });
 }
 

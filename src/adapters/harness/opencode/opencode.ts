@@ -58,18 +58,27 @@ export function opencode(ports: OpencodePorts): Harness {
 
 /**
  * OpenCode's files in a sandbox: its database with all conversations and its login are together in one folder, which it
- * writes to. The programs in it are run by every OpenCode of the user, and cannot be changed.
+ * writes to. The programs in it are run by every OpenCode of the user, and cannot be changed; nor can the settings.
  */
 async function foldersOf({ env }: HarnessOrder): Promise<HarnessFolders> {
   const home = env.HOME ?? "/";
   const data = join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode");
   const programs = join(data, "bin");
-  await mkdir(programs, { recursive: true, mode: 0o700 });
   const settings = join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
   const state = join(env.XDG_STATE_HOME || join(home, ".local", "state"), "opencode");
-  // OpenCode adds files to the folder of its settings, and does not start where it cannot.
-  const set = await readdir(settings).catch(() => []);
-  return { write: [data], read: [programs, ...set.map((name) => join(settings, name))], own: [state, settings] };
+  for (const each of [programs, settings]) await mkdir(each, { recursive: true, mode: 0o700 });
+  // OpenCode adds this file, and does not start where it cannot. If it could add others too, every start would install
+  // packages there.
+  await writeFile(join(settings, ".gitignore"), ignored, { flag: "wx" }).catch(unlessThere);
+  // Each by its name too: some may be links.
+  const set = (await readdir(settings)).map((name) => join(settings, name));
+  return { write: [data], read: [programs, settings, ...set], own: [state] };
+}
+
+const ignored = ["node_modules", "package.json", "package-lock.json", "bun.lock", ".gitignore"].join("\n");
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EEXIST") throw error;
 }
 
 async function prepare(order: HarnessOrder, program: string): Promise<Launch> {

@@ -1,4 +1,4 @@
-import { countAt, jsonAt, numberAt, parseObject, textAt } from "../../../json.ts";
+import { countAt, jsonAt, numberAt, parseObject, textAt, timeOf } from "../../../json.ts";
 import type { HarnessError, HarnessEvent, Obstacle, OutputReader, ScreenState } from "../../../ports/harness.ts";
 import { jsonLines } from "../../lines.ts";
 import { endedBadly, endedByUs, failureOf } from "../failure.ts";
@@ -13,7 +13,7 @@ function failureIn(error: unknown): HarnessError {
   if (name === "MessageOutputLengthError") return { kind: "other", message, resetAt: undefined };
   const failure = failureOf(message, {
     status: numberAt(error, "data", "statusCode"),
-    resetAt: numberAt(error, "data", "next"),
+    resetAt: timeOf(jsonAt(error, "data", "next")),
   });
   // OpenCode retries only errors of the provider.
   return name === "RetryLimit" && failure.kind === "other" ? { ...failure, kind: "server" } : failure;
@@ -34,7 +34,7 @@ export function readEvent(line: string): readonly HarnessEvent[] {
       return [
         {
           kind: "failed",
-          error: failureOf(textAt(event, "message"), { resetAt: numberAt(event, "next") }),
+          error: failureOf(textAt(event, "message"), { resetAt: timeOf(event.next) }),
         },
         { kind: "busy", what: "waits to retry" },
       ];
