@@ -9,9 +9,16 @@ import { shellWord } from "../shell-quote.ts";
 import type { Core } from "./core.ts";
 import { newRecord } from "./forge/pull-request.ts";
 import { landingsOf, restoreMessage, restoreWork, takenBack } from "./merging/stack.ts";
-import { remoteName } from "./project.ts";
+import { parentOf, remoteName } from "./project.ts";
 import { findTips } from "./user-branch.ts";
 import { userBranches } from "./workspaces/own-branches.ts";
+
+/** The base and the branch of the ended task that a new one continues. Those of a part belong to its parent. */
+export function takenOver(ended: StoredTask | undefined): { readonly base?: string; readonly branch?: string } {
+  if (ended === undefined || parentOf(ended.task) !== "") return {};
+  const { base, branch } = ended.task;
+  return { base, branch };
+}
 
 /** Finds the pull request that a new task continues, and fetches its commits. */
 export async function findPullRequest(

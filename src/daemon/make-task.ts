@@ -29,11 +29,12 @@ import {
   bringBranch,
   findPullRequest,
   mustHaveCommit,
+  takenOver,
 } from "./bring-work.ts";
 import { type Chosen, chooseWorkflow, setPermissions, untrustedChoices } from "./choose-workflow.ts";
 import type { Core } from "./core.ts";
 import { takeTicket, ticketTurn } from "./crew/tickets.ts";
-import { isShared, mustHave, parentOf } from "./project.ts";
+import { isShared, mustHave } from "./project.ts";
 import { firstDocument } from "./task-documents.ts";
 import { isoTime, viewOf } from "./views.ts";
 import {
@@ -67,9 +68,12 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   const context = body.context ?? (adopted && aboutPullRequest(adopted));
   const document = await firstDocument(core, chosen.workflow, context, from);
   const id = await freeId(core);
-  // What a part was merged into and called belongs to its parent.
-  const kept = from === undefined || parentOf(from.task) !== "" ? {} : { base: from.task.base, branch: from.task.branch };
-  const given = { ...kept, ...(adopted && { summary: adopted.title }), ...body, ...(adopted && branchesOf(adopted)) };
+  const given = {
+    ...takenOver(from),
+    ...(adopted && { summary: adopted.title }),
+    ...body,
+    ...(adopted && branchesOf(adopted)),
+  };
   const base = await baseOf(core, project, given);
   const own = await identityOf(core, project, given, config, id, from);
   const identity = { ...own, base, prUrl: adopted?.url ?? "" };

@@ -117,9 +117,13 @@ async function mergeParts(ports: MergeEffectPorts, task: Task): Promise<void> {
     return;
   }
   if (head === undefined)
-    throw new Fault("merge.no-target", `The branch "${task.branch}" has no commit that its parts could be merged onto.`, {
-      hint: `See what has happened: signalbox task history ${task.id}`,
-    });
+    throw new Fault(
+      "merge.no-target",
+      `The branch "${task.branch}" has no commit that its parts could be merged onto.`,
+      {
+        hint: `See what has happened: signalbox task history ${task.id}`,
+      },
+    );
   const author = await identityOf(own.git, project.path);
   const date = ports.clock.now();
   const answers = await own.control.mergeAll({
