@@ -165,6 +165,12 @@ export function gemini(ports: GeminiPorts): Harness {
     title: "Gemini CLI",
     can: geminiCan,
     needsNetwork: true,
+    hosts: [
+      "generativelanguage.googleapis.com",
+      "cloudcode-pa.googleapis.com",
+      "oauth2.googleapis.com",
+      "www.googleapis.com",
+    ],
     folders: (order) => foldersIn(order, userFolder(order.env, ports.home)),
     detect: () => detectProgram(program, ports, 'Install Gemini CLI with "npm install -g @google/gemini-cli".'),
     prepare: (order) => prepare(order, program, ports.home),
