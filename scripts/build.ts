@@ -57,6 +57,7 @@ const programs: readonly (readonly [name: string, source: string])[] = [
   ["launcher", "src/adapters/tmux/launch.ts"],
   ["acp-bridge", "src/adapters/harness/acp/bridge.ts"],
   ["scripted-agent", "src/scripted-agent/main.ts"],
+  ["gate", "src/adapters/sandbox/gate.ts"],
   ["supervisor", "src/adapters/processes/supervisor.ts"],
 ];
 for (const [name, source] of programs)

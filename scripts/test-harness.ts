@@ -1,5 +1,6 @@
 // Tests harnesses with the real programs against a scripted model, and prints a table. Names after the command choose
-// columns; `--row` with a part of its name chooses rows. With `--sandbox` the programs run in a sandbox.
+// columns; `--row` with a part of its name chooses rows. With `--sandbox` the programs run in a sandbox, with `--proxy` in
+// one that reaches the model through a proxy only.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -15,7 +16,7 @@ type Cell = { readonly kind: "ok" | "lacks" | "known" | "failed"; readonly why: 
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { row: { type: "string", multiple: true }, sandbox: { type: "boolean" } },
+  options: { row: { type: "string", multiple: true }, sandbox: { type: "boolean" }, proxy: { type: "boolean" } },
 });
 const folder = join(import.meta.dirname, "..", "test", "harness", "candidates");
 const names = readdirSync(folder).map((file) => file.replace(/\.ts$/, ""));
@@ -50,7 +51,7 @@ process.exit(failed > 0 ? 1 : 0);
 async function tryOut(candidate: Candidate, path: string, row: Behaviour): Promise<Cell> {
   const began = performance.now();
   const cell = (kind: Cell["kind"], why = ""): Cell => ({ kind, why, seconds: (performance.now() - began) / 1000 });
-  const stage = await openStage(candidate, path, values.sandbox);
+  const stage = await openStage(candidate, path, values.sandbox === true || values.proxy === true, values.proxy);
   const { version } = pinned[candidate.program];
   try {
     if (!row.needs(stage.harness.can, candidate)) return cell("lacks");

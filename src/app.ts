@@ -247,7 +247,7 @@ function agentPorts(env: NodeJS.ProcessEnv, places: Places, config: LiveConfig):
   return {
     env,
     table,
-    sandbox: bubblewrap({ commands: spawnCommands, env }),
+    sandbox: bubblewrap({ commands: spawnCommands, env, gate: ownProgram("gate") }),
     tails: fileTails,
     harnesses: createHarnesses({
       ...{ env, places },

@@ -1,7 +1,7 @@
 import { checkId } from "../src/adapters/tmux/run-tmux.ts";
 import { checkKeys, plainText, styledText, typedText } from "../src/adapters/tmux/typing.ts";
 import { Fault } from "../src/fault.ts";
-import type { Pane, Terminal, WindowOrder } from "../src/ports/terminal.ts";
+import type { Pane, Terminal, TerminalServer, WindowOrder } from "../src/ports/terminal.ts";
 
 /** A terminal in memory, whose programs a test controls. */
 export interface ScriptedTerminal extends Terminal {
@@ -40,6 +40,8 @@ const firstPid = 1_000_000;
 export function createScriptedTerminal({ now }: { readonly now: () => number }): ScriptedTerminal {
   const windows = new Map<string, Window>();
   const started: WindowOrder[] = [];
+  let server: TerminalServer | undefined;
+  let servers = 0;
   const listeners = new Set<() => void>();
   const inputListeners: ((run: string, input: Input) => void)[] = [];
 
@@ -83,12 +85,14 @@ export function createScriptedTerminal({ now }: { readonly now: () => number }):
       checkId(session);
       const there = windows.get(run)?.pane;
       if (there !== undefined) return there;
-      const pane = { run, session, window, pid: 0, title: "", dead: undefined, activeAt: now(), watchers: 0 };
+      const about = { run, session, window, pid: 0, title: "" };
+      const pane: Pane = { ...about, dead: undefined, activeAt: now(), watchers: 0, server: undefined };
       const before = started.findIndex((each) => each.run === run);
       // Its window is gone, so its end is unknown.
       if (before >= 0) return { ...pane, pid: firstPid + before, dead: { code: undefined, signal: "" }, activeAt: 0 };
       started.push(order);
-      const opened = { ...pane, pid: firstPid + started.length - 1 };
+      server ??= { id: String(servers++), startedAt: now() };
+      const opened = { ...pane, server, pid: firstPid + started.length - 1 };
       windows.set(run, { pane: opened, lines: [], inputs: [] });
       return opened;
     },
@@ -136,6 +140,7 @@ export function createScriptedTerminal({ now }: { readonly now: () => number }):
     received: (run) => find(run).inputs,
     onInput: (listener) => void inputListeners.push(listener),
     loseServer: () => {
+      server = undefined;
       windows.clear();
       tell();
     },

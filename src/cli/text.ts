@@ -7,6 +7,16 @@ export function count(number: number, one: string): string {
   return `${number === 0 ? "no" : number} ${number === 1 ? one : `${one}s`}`;
 }
 
+/** The agents as the daemon counts them: `2 at work, 1 idle, 1 waits for a seat`. */
+export function writeAgents({
+  atWork,
+  idle,
+  waiting,
+}: Readonly<Record<"atWork" | "idle" | "waiting", number>>): string {
+  const parts = [`${atWork} at work`, ...(idle > 0 ? [`${idle} idle`] : [])];
+  return [...parts, ...(waiting > 0 ? [`${waiting} wait${waiting === 1 ? "s" : ""} for a seat`] : [])].join(", ");
+}
+
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(words: readonly string[], last = "and"): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;

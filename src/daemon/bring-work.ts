@@ -108,7 +108,7 @@ export async function bringBranch(
  * workspace. If the work was merged, the new task starts there; if the merge was reverted since, a first commit
  * restores it. Returns what the person should know.
  */
-export async function bringBack(
+async function bringBack(
   core: Core,
   project: Project,
   { task: ended }: StoredTask,
@@ -139,6 +139,18 @@ export async function bringBack(
   await bringBranch(core, project, branch, await onTopOf(control, restored, tip, branch, how));
   const name = `${ended.project}#${ended.number}`;
   return [`The merge of ${name} into "${base}" was undone. The first commit of the new task restores its work.`];
+}
+
+/** Inside the branch's mutex: the branch of a merged task may be about to be deleted. */
+export async function continueBranch(
+  core: Core,
+  project: Project,
+  from: StoredTask,
+  branch: string,
+  target: string,
+): Promise<readonly string[]> {
+  const bring = () => bringBack(core, project, from, branch, target);
+  return core.repositories === undefined ? [] : core.repositories.inTurn(`branches ${project.name}`, bring);
 }
 
 /** The last merge of a task whose branch has moved on since; undefined where the branch contains the revert. */

@@ -25,8 +25,8 @@ import {
   aboutPullRequest,
   adoptPullRequest,
   branchesOf,
-  bringBack,
   bringBranch,
+  continueBranch,
   findPullRequest,
   mustHaveCommit,
   takenOver,
@@ -187,18 +187,6 @@ async function claimBranch(
   const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
   if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))
     await noteOwnBranch(control, identity, tip);
-}
-
-/** Inside the branch's mutex: the branch of a merged task may be about to be deleted. */
-async function continueBranch(
-  core: Core,
-  project: Project,
-  from: StoredTask,
-  branch: string,
-  target: string,
-): Promise<readonly string[]> {
-  const bring = () => bringBack(core, project, from, branch, target);
-  return core.repositories === undefined ? [] : core.repositories.inTurn(`branches ${project.name}`, bring);
 }
 
 async function identityOf(

@@ -97,8 +97,8 @@ export interface RunSpec {
   readonly permissions: "full" | "reduced";
   /** Whether it runs in a sandbox; undefined for the user's setting. */
   readonly sandbox?: "auto" | "on" | "off" | undefined;
-  /** Whether it reaches the network; undefined if it does. */
-  readonly network?: "on" | "off" | undefined;
+  /** Whether it reaches the network; `proxy`: only listed hosts. Undefined for `on`. */
+  readonly network?: "on" | "off" | "proxy" | undefined;
   readonly tools: readonly string[] | undefined;
   /** The schema the answer must fit. */
   readonly result: string | undefined;

@@ -24,6 +24,8 @@ export interface AgentConfig {
   /** Absolute paths, or paths in the user's home: `~/.gitconfig`. */
   readonly agentsSandboxRead: readonly string[];
   readonly agentsSandboxWrite: readonly string[];
+  /** Further hosts that agents with `network: proxy` reach. */
+  readonly agentsNetworkAllow: readonly string[];
   readonly budgetTask: number;
   readonly budgetTaskTokens: number;
   readonly budgetProjectDay: number;
@@ -33,6 +35,14 @@ export interface AgentConfig {
 const positive: Shape = { kind: "integer", min: 1 };
 const amount: Shape = { kind: "number", min: 0 };
 const text: Shape = { kind: "text" };
+const hosts: Shape = {
+  kind: "list",
+  of: {
+    kind: "text",
+    pattern: /^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/i,
+    expected: "a host such as example.org, *.example.org or example.org:8443",
+  },
+};
 const variables: Shape = { kind: "list", of: { kind: "text", pattern: /^[A-Za-z_]\w*$/, expected: "a variable" } };
 const limits: Shape = {
   kind: "list",
@@ -181,6 +191,15 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: pathsShape,
     default: [],
     description: "Further files and folders that agents in a sandbox can change, such as [~/.cache/huggingface]",
+  },
+  agentsNetworkAllow: {
+    key: "agents.network_allow",
+    level: "user",
+    isDaemons: true,
+    shape: hosts,
+    default: [],
+    description:
+      "Hosts that agents whose role has network: proxy reach, besides those that their harness needs, such as [registry.npmjs.org, '*.pypi.org']; a port can follow (example.org:8443), otherwise 80 and 443 are meant",
   },
   budgetTask: {
     key: "budget.task",

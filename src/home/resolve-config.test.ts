@@ -61,6 +61,7 @@ test("without any settings the defaults apply", () => {
     agentsSandbox: "auto",
     agentsSandboxRead: [],
     agentsSandboxWrite: [],
+    agentsNetworkAllow: [],
     budgetTask: 0,
     budgetTaskTokens: 0,
     budgetProjectDay: 0,

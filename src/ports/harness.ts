@@ -37,6 +37,8 @@ export interface Harness {
   folders?(order: HarnessOrder): Promise<HarnessFolders>;
   /** It needs the network to work. */
   readonly needsNetwork?: true;
+  /** The hosts that it needs, if it works through an HTTP proxy; missing if it does not, or needs none. */
+  readonly hosts?: readonly string[];
   /** Checks whether the program is logged in, and says how to log in if not. */
   login?(): Promise<{ readonly state: "in" | "out" | "unknown"; readonly hint: string }>;
 }

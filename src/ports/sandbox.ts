@@ -11,6 +11,17 @@ export type SandboxState =
   /** `fix` is what a person can do about it. */
   | { readonly works: false; readonly reason: string; readonly fix: string };
 
+/** The program reaches the network through an HTTP proxy only, which lives and ends with it. */
+export interface ProxiedNetwork {
+  /** The folder of the proxy's socket and its notes, which the plan lets the program read. */
+  readonly folder: string;
+  /** `host`, `*.host` for its subdomains, or either with `:port`. Without a port, 80 and 443 are meant. */
+  readonly hosts: readonly string[];
+}
+
+/** In the folder of the proxy: how often it refused which `host:port`, as JSON. */
+export const refusedFile = "refused.json";
+
 /** All paths are absolute. Paths that do not exist are left out. */
 export interface SandboxPlan {
   readonly argv: readonly string[];
@@ -30,8 +41,8 @@ export interface SandboxPlan {
   readonly hidden: readonly string[];
   /** Writable folders that the program finds at another path. */
   readonly placed: readonly { readonly from: string; readonly at: string }[];
-  /** Whether it reaches the network; otherwise it has only sockets in the file system. */
-  readonly network: boolean;
+  /** `closed`: it has only sockets in the file system. */
+  readonly network: "open" | "closed" | ProxiedNetwork;
   /** Whether it may make sandboxes of its own inside. */
   readonly nests: boolean;
 }

@@ -71,6 +71,15 @@ export interface Pane {
   readonly activeAt: number;
   /** How many clients are attached to it. */
   readonly watchers: number;
+  /** The server that has the pane; undefined if the server is gone. */
+  readonly server: TerminalServer | undefined;
+}
+
+export interface TerminalServer {
+  /** Differs from that of any server before and after. */
+  readonly id: string;
+  /** Milliseconds since 1970, to the second. */
+  readonly startedAt: number;
 }
 
 export interface AttachCommand {

@@ -297,7 +297,7 @@ test("an agent that a person ends is not restarted by a watcher that finds it de
   const ending = { word: "lost", reason: "A person cancels the task." } as const;
   const runs = (await agents?.brake.runsOf(({ task }) => task === "b1111")) ?? [];
   await agents?.brake.hold(runs, ending, async () => {
-    const nothing = { number: Number.MAX_SAFE_INTEGER, panes: new Map(), hasServer: false };
+    const nothing = { number: Number.MAX_SAFE_INTEGER, panes: new Map(), server: undefined };
     await agents.watchOf("b1111/worker#1")?.look(nothing);
     expect((await stage.store.getTask("b1111"))?.task.runs).toMatchObject({ worker: { key: "worker#1" } });
   });

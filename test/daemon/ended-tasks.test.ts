@@ -106,8 +106,8 @@ async function startEndedStage(workspaces: "worktree" | "clone" = "clone") {
     },
   });
   const handlers = createHandlers(stage.core) as Record<string, (asked: unknown) => Promise<never>>;
-  const ask = (route: string, params: object, body: object = {}): Promise<never> => {
-    const asked = { params, body, query: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
+  const ask = (route: string, params: object, body: object = {}, query: object = {}): Promise<never> => {
+    const asked = { params, body, query, caller: { kind: "human" }, folder: "", lastEvent: "" };
     return handlers[route]?.(asked) ?? Promise.reject(new Error(route));
   };
   await stage.create("b1111");
@@ -143,6 +143,20 @@ test("a task waits for a branch that another task is about to release", async ()
   tidied.resolve();
   expect(await created).toMatchObject({ task: { branch } });
   expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ phase: "over" });
+});
+
+test("a task that has ended counts as over in lists while its last effects are carried out, unless they fail", async () => {
+  const { ask, state, isHeld } = await startEndedStage();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.tidying = promise;
+  const listed = async (open: string) =>
+    ((await ask("listTasks", {}, {}, { open })) as { tasks: readonly { id: string }[] }).tasks.map(({ id }) => id);
+  expect([await listed("true"), await listed("false")]).toEqual([["b1111"], []]);
+  await ask("cancelTask", { task: "b1111" });
+  expect([await listed("true"), await listed("false")]).toEqual([[], ["b1111"]]);
+  resolve();
+  await isHeld();
+  expect([await listed("true"), await listed("false")]).toEqual([["b1111"], []]);
 });
 
 test("a task that is about to end is not deleted before it has ended", async () => {

@@ -938,6 +938,27 @@ test("tasks that will conflict are warned long before they are merged, and only 
   expect(core.repositories?.predictions.of("b1111").length).toBeLessThan(2);
 });
 
+test("no conflict is predicted between tasks that change different files, wherever main was when each began", async () => {
+  const stage = await startStage();
+  const { work, explain, repository, git, store, workspacesOf } = stage;
+  const folder = await work("b1111", { "recipe.md": "tea\n" });
+  commit(stage, repository, { "recipe.md": "cocoa\n" });
+  await work("b2222", { "cup.md": "full\n" });
+  await work("b3333", { "recipe.md": "milk\n" });
+  for (const id of ["b1111", "b2222", "b3333"]) await explain(id);
+  const clock = createScriptedClock();
+  const predictions = createPredictions({ store, clock, workspacesOf, onError: expect.unreachable });
+  const { task } = (await store.getTask("b1111")) ?? {};
+  if (task !== undefined) predictions.collected(task, git(folder, "rev-parse", "HEAD"), 1);
+  const found = async () => {
+    await clock.pass(1_000);
+    return predictions.of("b1111");
+  };
+  await expect.poll(found, patience).toEqual([{ task: "b3333", files: ["recipe.md"] }]);
+  await predictions.stop();
+  expect(predictions.of("b1111")).toHaveLength(1);
+});
+
 test("also after a restart, no conflict is predicted with a task without commits", async () => {
   const stage = await startStage();
   const { work, begin, explain, repository, git, store, workspacesOf } = stage;

@@ -158,7 +158,10 @@ test("doctor reports dead agents, and how to restart them", async () => {
   const { atDesk, signalbox, json } = await startCommands(script);
   await atDesk("one");
   const runs = async () => (await json("doctor")).checks.filter(({ name }: { name: string }) => name === "runs");
-  expect(await runs()).toMatchObject([{ level: "ok", found: "1 agent at work, none needs a person" }]);
+  const { atWork, idle } = (await json("status")).agents;
+  expect(atWork + idle).toBe(1);
+  const shown = idle === 1 ? "0 at work, 1 idle" : "1 at work";
+  expect(await runs()).toMatchObject([{ level: "ok", found: `agents: ${shown}; none needs a person` }]);
   await signalbox(["agent", "kill", "coffee#1/worker#1"]);
   expect(await runs()).toMatchObject([
     { level: "warning", found: "the agent of coffee#1 is dead", fix: "signalbox task respawn coffee#1" },

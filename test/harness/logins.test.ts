@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { bubblewrap } from "../../src/adapters/sandbox/bubblewrap.ts";
 import { spawnCommands } from "../../src/adapters/system.ts";
 import type { Candidate } from "./candidate.ts";
+import { candidate as acpGemini } from "./candidates/acp-gemini.ts";
 import { candidate as claude } from "./candidates/claude.ts";
 import { candidate as codex } from "./candidates/codex.ts";
 import { candidate as gemini } from "./candidates/gemini.ts";
@@ -185,3 +186,12 @@ test.runIf(works)(
     ]);
   },
 );
+
+test("gemini: an agent that speaks ACP uses the user's folder, and can replace its list of projects there", async () => {
+  const { texts } = await runInstead(acpGemini, {
+    ...{ folder: ".gemini", files: ["oauth_creds.json"] },
+    lines: [`set -- projects.json; ${ways["by renaming"]} && set -- oauth_creds.json && ${ways["in place"]}`],
+    seed: (home) => put(join(home, ".gemini", "projects.json"), "old"),
+  });
+  expect(texts).toEqual([["oauth_creds.json", "fresh"]]);
+});

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { bubblewrap } from "../../src/adapters/sandbox/bubblewrap.ts";
 import { spawnCommands } from "../../src/adapters/system.ts";
 import { createConfine } from "../../src/daemon/agents/confine.ts";
+import { ownProgram } from "../../src/daemon/agents/run-order.ts";
 import { plainRun } from "../../src/engine/run-spec.ts";
 import { agentConfig } from "../../src/home/agent-fields.ts";
 import { homePlaces } from "../../src/home/places.ts";
@@ -45,7 +46,12 @@ const token = "scripted-token";
 /** Milliseconds. Generous: these tests are not about speed, and the machine may be busy. */
 export const defaultTimeout = 300_000;
 
-export async function openStage(candidate: Candidate, path: string, isConfined = false): Promise<Stage> {
+export async function openStage(
+  candidate: Candidate,
+  path: string,
+  isConfined = false,
+  hasProxy = false,
+): Promise<Stage> {
   const root = mkdtempSync(join(tmpdir(), "signalbox-harness-"));
   const [home, folder, bin, remote] = ["home", "workspace", "bin", "remote.git"].map((name) => {
     mkdirSync(join(root, name));
@@ -114,7 +120,7 @@ export async function openStage(candidate: Candidate, path: string, isConfined =
     path,
     isConfined,
     harness: isConfined
-      ? confined(candidate.harness(home, path), { root, bin, socket })
+      ? confined(candidate.harness(home, path), { root, bin, socket, model: hasProxy ? new URL(server.url).host : "" })
       : candidate.harness(home, path),
     ...{ server, folder, root, tracked, taskFile, eventsFile, order, git },
     cliCalls: () => daemon.calls,
@@ -126,18 +132,25 @@ export async function openStage(candidate: Candidate, path: string, isConfined =
   };
 }
 
-/** The same harness, whose programs are started in a sandbox as the daemon does it. */
-function confined(harness: Harness, { root, bin, socket }: Record<"root" | "bin" | "socket", string>): Harness {
+/**
+ * The same harness, whose programs are started in a sandbox as the daemon does it. With a host as `model`, they have a proxy
+ * that reaches only that and the hosts of the harness.
+ */
+function confined(
+  harness: Harness,
+  { root, bin, socket, model }: Record<"root" | "bin" | "socket" | "model", string>,
+): Harness {
   const home = join(root, "signalbox");
   const confine = createConfine({
-    ...{ home, log: quietLog, config: () => agentConfig({ agentsSandbox: "on" }) },
-    sandbox: bubblewrap({ commands: spawnCommands, env: process.env }),
+    ...{ home, log: quietLog, config: () => agentConfig({ agentsSandbox: "on", agentsNetworkAllow: [model] }) },
+    sandbox: bubblewrap({ commands: spawnCommands, env: process.env, gate: ownProgram("gate") }),
     places: { ...homePlaces(home), bin, socket },
   });
   return {
     ...harness,
     async prepare(order) {
-      const spec = { ...plainRun("worker"), permissions: order.permissions };
+      const network = model === "" ? "on" : "proxy";
+      const spec = { ...plainRun("worker"), permissions: order.permissions, network } as const;
       return confine({ project: "coffee", spec, harness, order, launch: await harness.prepare(order) });
     },
   };

@@ -2,6 +2,7 @@ import { findProgram } from "../../find-program.ts";
 import type { Sandbox, SandboxPlan, SandboxState } from "../../ports/sandbox.ts";
 import type { Commands } from "../../ports/system.ts";
 import { oneLine } from "../../text.ts";
+import { gateArguments } from "./gate-order.ts";
 import { type Mount, mountsOf } from "./mounts.ts";
 
 interface BubblewrapPorts {
@@ -9,6 +10,8 @@ interface BubblewrapPorts {
   /** The daemon's environment: `PATH`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform?: NodeJS.Platform;
+  /** The command line of `gate.ts`; missing where no program has a proxy. */
+  readonly gate?: readonly string[];
 }
 
 /** What this version of the program, on this machine, accepts. */
@@ -26,7 +29,7 @@ const detectTimeout = 10_000;
 const failureTime = 60_000;
 
 /** Sandboxes made with bubblewrap: namespaces of Linux, as root and as an ordinary user. */
-export function bubblewrap({ commands, env, platform = process.platform }: BubblewrapPorts): Sandbox {
+export function bubblewrap({ commands, env, gate, platform = process.platform }: BubblewrapPorts): Sandbox {
   const PATH = env.PATH ?? "";
   const isRoot = process.getuid?.() === 0;
   let known: { readonly path: string; readonly found: Promise<Found>; readonly at: number } | undefined;
@@ -73,7 +76,13 @@ export function bubblewrap({ commands, env, platform = process.platform }: Bubbl
     async wrap(plan) {
       const found = await detect();
       if (!found.works) throw new Error(found.reason);
-      return [found.path, ...bubblewrapArguments(mountsOf(plan), plan, found.features)];
+      const { network, argv } = plan;
+      const mounts = mountsOf(plan);
+      if (typeof network === "string" || gate === undefined)
+        return [found.path, ...bubblewrapArguments(mounts, plan, found.features)];
+      const gated = [...gate, ...gateArguments({ end: "inside", ...network }, argv)];
+      const inner = [found.path, ...bubblewrapArguments(mounts, { ...plan, argv: gated }, found.features)];
+      return [...gate, ...gateArguments({ end: "outside", ...network }, inner)];
     },
   };
 }
@@ -85,7 +94,7 @@ const howToAllow =
 /** Everything that a real sandbox needs, with a program that does nothing. */
 const probe: SandboxPlan = {
   ...{ argv: ["true"], folder: "/usr", work: { files: [] }, home: "/", closed: "/run/signalbox" },
-  ...{ network: true, nests: false, read: [], write: [], own: [], hidden: [], placed: [] },
+  ...{ network: "open", nests: false, read: [], write: [], own: [], hidden: [], placed: [] },
 };
 
 /** The arguments of bubblewrap for these mounts. Pure. */
@@ -97,7 +106,7 @@ export function bubblewrapArguments(
   return [
     ...["--unshare-user", ...(forbidsNesting && !nests ? ["--disable-userns"] : [])],
     ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-    ...(network ? [] : ["--unshare-net"]),
+    ...(network === "open" ? [] : ["--unshare-net"]),
     // Everything inside dies with the program, and the program dies with what started it.
     ...["--die-with-parent", "--cap-drop", "ALL"],
     // Without it, Linux refuses to root another namespace inside. It counts for nothing outside.

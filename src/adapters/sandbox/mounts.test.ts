@@ -22,7 +22,7 @@ for (const name of [
 
 const plan: SandboxPlan = {
   ...{ argv: ["agent"], folder: at("work"), work: "write", home: at("home"), closed: at("home", ".box") },
-  ...{ read: [], write: [], own: [], hidden: [], placed: [], network: true, nests: false },
+  ...{ read: [], write: [], own: [], hidden: [], placed: [], network: "open", nests: false },
 };
 const kindAt = (mounts: readonly Mount[], path: string) => mounts.find((mount) => mount.at === path)?.kind;
 const kindsOf = (change: Partial<SandboxPlan>) => {
@@ -133,7 +133,7 @@ test("a program without the network has a network of its own, and one that nests
   const given = (change: Partial<SandboxPlan>) => bubblewrapArguments([], { ...plan, ...change }, features);
   expect(given({})).not.toContain("--unshare-net");
   expect(given({})).toContain("--disable-userns");
-  expect(given({ network: false })).toContain("--unshare-net");
+  expect(given({ network: "closed" })).toContain("--unshare-net");
   expect(given({ nests: true })).not.toContain("--disable-userns");
   expect(given({}).slice(-2)).toEqual(["--", "agent"]);
 });

@@ -116,6 +116,7 @@ const ifOurs = (ours: string, other: string) => `?#{!=:#{${runOption}},},${ours}
 const fields = [
   "version",
   "pid",
+  "start_time",
   "pane_id",
   ifOurs(`#{${sessionOption}}`, "session_name"),
   ifOurs(`run-#{${runOption}}`, "window_name"),
@@ -131,7 +132,7 @@ const fields = [
 ] as const;
 const format = fields.map((field) => `#{${field}}`).join(" ");
 const line =
-  /^(?<version>\S*) (?<server>\d+) (?<id>%\d+) (?<session>[a-z0-9-]+) (?<window>[a-z0-9-]+) 0 (?<pid>\d+) (?<isDead>[01]) (?<code>\d*) (?<signal>[A-Za-z0-9+-]*) (?<activeAt>\d+) (?<watchers>\d*) (?<name>[A-Za-z0-9_-]*) (?<title>.*)$/;
+  /^(?<version>\S*) (?<server>\d+) (?<startedAt>\d*) (?<id>%\d+) (?<session>[a-z0-9-]+) (?<window>[a-z0-9-]+) 0 (?<pid>\d+) (?<isDead>[01]) (?<code>\d*) (?<signal>[A-Za-z0-9+-]*) (?<activeAt>\d+) (?<watchers>\d*) (?<name>[A-Za-z0-9_-]*) (?<title>.*)$/;
 
 /** A pane with tmux's id, which stays the same when the pane is moved. */
 export interface TmuxPane extends Pane {
@@ -174,6 +175,7 @@ async function readPane(
     dead: isDead === "1" ? { code: code ? Number(code) : undefined, signal: signalName(signal) } : undefined,
     activeAt: Number(read.activeAt) * 1000,
     watchers: Number(read.watchers),
+    server: { id: `${server}-${read.startedAt}`, startedAt: Number(read.startedAt) * 1000 },
   };
   const isSure = pane.dead === undefined || pane.dead.code !== undefined || pane.dead.signal !== "";
   if (isSure) return pane;
@@ -275,7 +277,7 @@ function isWorthAnotherTry(end: TmuxEnd): boolean {
 /** The run was started, but its window is gone: its end is unknown, and it is not started again. */
 function lostPane({ run, session, window }: WindowOrder, pid: number, isAlive: boolean): Pane {
   const dead = isAlive ? undefined : { code: undefined, signal: "" };
-  return { run, session, window, pid, title: "", dead, activeAt: 0, watchers: 0 };
+  return { run, session, window, pid, title: "", dead, activeAt: 0, watchers: 0, server: undefined };
 }
 
 interface DeathWatch {

@@ -12,7 +12,7 @@ import { exitCodes } from "../fast/tell.ts";
 import { whosePause } from "../find.ts";
 import { offerHarnesses } from "../offers.ts";
 import { daemonArguments, daemonSurroundings, findDaemon, silentFault } from "../start-daemon.ts";
-import { count, listed, writeJson } from "../text.ts";
+import { count, listed, writeAgents, writeJson } from "../text.ts";
 import { watchWork } from "../watch/live.ts";
 import { command } from "./command.ts";
 import { flag, json, project, textFlag } from "./parameters.ts";
@@ -250,7 +250,6 @@ Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 
     }
     const { bold, red, yellow } = this.paint;
     const { open, needPerson } = found.tasks;
-    const { atWork, idle, waiting } = found.agents;
     const rows: readonly (readonly [string, string])[] = [
       ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
       ["home", found.home],
@@ -265,14 +264,7 @@ Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 
         "tasks",
         `${open} open${needPerson > 0 ? `, ${yellow(`${needPerson} need${needPerson === 1 ? "s" : ""} you`)} (signalbox task list --needs-me --all)` : ""}`,
       ],
-      [
-        "agents",
-        [
-          `${atWork} at work`,
-          ...(idle > 0 ? [`${idle} idle`] : []),
-          ...(waiting > 0 ? [`${waiting} wait${waiting === 1 ? "s" : ""} for a seat`] : []),
-        ].join(", "),
-      ],
+      ["agents", writeAgents(found.agents)],
       ["calls", callsRow(found.calls.channels, yellow)],
       ...pausedRows(found.paused, yellow),
     ];

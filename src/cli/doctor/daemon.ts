@@ -16,7 +16,7 @@ import { isAlive } from "../connect.ts";
 import { shownTask } from "../find.ts";
 import { loadFound } from "../findings.ts";
 import type { FoundDaemon } from "../start-daemon.ts";
-import { count, listed, writeSize } from "../text.ts";
+import { count, listed, writeAgents, writeSize } from "../text.ts";
 import { accessProblem, type Check, error, type Finding, ok, warning } from "./home.ts";
 
 /** Checks the daemon, and the leftovers of a dead one. */
@@ -73,9 +73,10 @@ export function runCheck(call: Call | undefined): Check {
 
 async function lookAtRuns(call: Call): Promise<readonly Finding[]> {
   // An older daemon does not report it.
-  const { terminalProblem: { reason, fix } = { reason: "", fix: "" } } = await call(routes.status, { query: {} });
+  const { agents, terminalProblem: { reason, fix } = { reason: "", fix: "" } } = await call(routes.status, {
+    query: {},
+  });
   const mute = reason === "" ? [] : warning(reason, fix);
-  const { runs } = await call(routes.listRuns, { query: {} });
   const { tasks } = await call(routes.listTasks, { query: { open: "true", limit: maxTasks } });
   const { harnesses } = await call(routes.listHarnesses, { query: {} });
   const dead = tasks
@@ -96,7 +97,7 @@ async function lookAtRuns(call: Call): Promise<readonly Finding[]> {
     );
   const found = [...mute, ...dead, ...troubled, ...limited];
   if (found.length > 0) return found;
-  return ok(runs.length === 0 ? "no agent is working" : `${count(runs.length, "agent")} at work, none needs a person`);
+  return ok(`agents: ${writeAgents(agents)}; none needs a person`);
 }
 
 interface BranchProblem {

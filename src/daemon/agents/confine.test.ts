@@ -47,9 +47,10 @@ function stageOf({ state = works, config = {} }: Stage) {
     const spec = { ...plainRun("worker"), ...change };
     const runFolder = join(home, "runs", "t-1");
     const env = { HOME: user, PATH: "/usr/bin", SSH_AUTH_SOCK: "/run/ssh", TMPDIR: join(base, "tmp") };
+    const server = { MODEL_BASE_URL: "https://models.example.org:8443/v1" };
     const order = {
       ...{ folder, runFolder, permissions: spec.permissions, taskFile: join(folder, "TASK.md") },
-      env: { ...env, SIGNALBOX_EVENTS: join(runFolder, "hooks", "events") },
+      env: { ...env, ...server, SIGNALBOX_EVENTS: join(runFolder, "hooks", "events") },
     } as unknown as HarnessOrder;
     const launch = { argv: ["agent"], env: order.env, input: "", message: "", session: "" } as Launch;
     const harness = { title: "Agent", ...more } as Harness;
@@ -79,7 +80,7 @@ test("where a sandbox works, a run in a clone gets one", async () => {
     work: "write",
     home: user,
     closed: home,
-    network: true,
+    network: "open",
     nests: false,
   });
 });
@@ -119,7 +120,7 @@ test("on refuses a run that cannot have a sandbox, with the reason and what to d
 test("the network is closed only in a sandbox, and only to a harness that can do without", async () => {
   const { run, plans } = stageOf({});
   await run({ network: "off" });
-  expect(plans[0]?.network).toBe(false);
+  expect(plans[0]?.network).toBe("closed");
   await expect(run({ network: "off" }, worktree)).rejects.toMatchObject({ code: "sandbox.network" });
   await expect(run({ network: "off" }, clone, { needsNetwork: true })).rejects.toMatchObject({
     code: "sandbox.network",
@@ -147,4 +148,23 @@ test("a program brings its folder and its packages, and never the user's home", 
   const nodes = join(base, "node");
   mkdirSync(join(nodes, "lib", "node_modules"), { recursive: true });
   expect(installFolders(join(nodes, "bin", "agent"), user)).toEqual([join(nodes, "bin"), nodes]);
+});
+
+test("with a proxy, a run reaches what its harness needs, the user's servers and the user's list", async () => {
+  const { run, plans } = stageOf({ config: { agentsNetworkAllow: ["registry.npmjs.org", "api.example.org"] } });
+  await run({ network: "proxy" }, clone, { needsNetwork: true, hosts: ["api.example.org"] });
+  expect(plans[0]?.network).toEqual({
+    folder: join(home, "runs", "t-1", "proxy"),
+    hosts: ["api.example.org", "models.example.org:8443", "registry.npmjs.org"],
+  });
+});
+
+test("a proxy needs a sandbox, and a harness that works through one", async () => {
+  const { run } = stageOf({});
+  await expect(run({ network: "proxy" }, worktree)).rejects.toMatchObject({
+    ...{ code: "sandbox.network", hint: expect.stringContaining("network: proxy") },
+  });
+  await expect(run({ network: "proxy" }, clone, { needsNetwork: true })).rejects.toThrow(
+    "Agent cannot work through a proxy.",
+  );
 });

@@ -46,7 +46,8 @@ export function createConfine(ports: ConfinePorts): Confine {
     const problem = choice === "off" ? undefined : await whyNot(sandbox, order.folder);
     if (choice === "on" && problem !== undefined) throw refusal(spec, problem);
     if (choice === "off" || problem !== undefined || sandbox === undefined) {
-      if (spec.network === "off") throw unsafeNetwork(spec, problem?.reason ?? "Its sandbox is off.");
+      if (spec.network === "off" || spec.network === "proxy")
+        throw unsafeNetwork(spec, problem?.reason ?? "Its sandbox is off.");
       if (problem !== undefined && !warned.has(problem.reason)) {
         warned.add(problem.reason);
         log.warn(`Agents run without a sandbox: ${problem.reason} ${problem.fix}`);
@@ -56,6 +57,10 @@ export function createConfine(ports: ConfinePorts): Confine {
     if (spec.network === "off" && harness.needsNetwork)
       throw new Fault("sandbox.network", `${harness.title} cannot work without the network.`, {
         hint: `Choose another harness for the ${spec.role}, or remove "network: off" from the workflow`,
+      });
+    if (spec.network === "proxy" && harness.needsNetwork && harness.hosts === undefined)
+      throw new Fault("sandbox.network", `${harness.title} cannot work through a proxy.`, {
+        hint: `Choose another harness for the ${spec.role}, or remove "network: proxy" from the workflow`,
       });
     const argv = await sandbox.wrap(await planOf(ports, run));
     return { ...launch, argv, env: innerEnvironment(launch.env), isConfined: true };
@@ -93,9 +98,9 @@ function refusal({ role }: RunSpec, { reason, fix }: Problem): Fault {
   });
 }
 
-function unsafeNetwork({ role }: RunSpec, reason: string): Fault {
+function unsafeNetwork({ role, network }: RunSpec, reason: string): Fault {
   return new Fault("sandbox.network", `The network can be closed to the ${role} only in a sandbox. ${reason}`, {
-    hint: 'Make the sandbox possible (signalbox doctor), or remove "network: off" from the workflow',
+    hint: `Make the sandbox possible (signalbox doctor), or remove "network: ${network}" from the workflow`,
   });
 }
 
@@ -106,7 +111,7 @@ function cacheFolder(home: string, project: string, { permissions }: HarnessOrde
 
 /** What a run finds in its sandbox. Creates its folders for caches. */
 async function planOf({ places, home, config }: ConfinePorts, run: RunToConfine): Promise<SandboxPlan> {
-  const { project, spec, harness, order, launch } = run;
+  const { project, harness, order, launch } = run;
   const { folder, runFolder, taskFile, permissions } = order;
   const user = launch.env.HOME || homedir();
   const needed = (await harness.folders?.(order)) ?? {};
@@ -137,10 +142,28 @@ async function planOf({ places, home, config }: ConfinePorts, run: RunToConfine)
     own: [...temporaryFolders(launch.env, runFolder), ...(needed.own ?? [])],
     hidden: [...secretsOfToolchains.map((name) => join(user, name)), ...(needed.hidden ?? [])],
     placed: [...(await cachesIn(cacheFolder(home, project, order), user, launch.env)), ...(needed.placed ?? [])],
-    network: spec.network !== "off",
+    network: networkOf(run, config()),
     nests: needed.nests ?? false,
   };
 }
+
+function networkOf({ spec, harness, order, launch }: RunToConfine, config: AgentConfig): SandboxPlan["network"] {
+  if (spec.network !== "proxy") return spec.network === "off" ? "closed" : "open";
+  const hosts = [...(harness.hosts ?? []), ...serversIn(launch.env), ...config.agentsNetworkAllow];
+  return { folder: join(order.runFolder, proxyFolder), hosts: [...new Set(hosts)] };
+}
+
+/** The servers that the user's variables name instead of a harness's own, such as `ANTHROPIC_BASE_URL`. */
+function serversIn(env: Launch["env"]): readonly string[] {
+  const named = Object.entries(env).filter(([name]) => /_(BASE_URL|ENDPOINT)$/.test(name));
+  return named.flatMap(([, value]) => {
+    const url = URL.parse(value);
+    return url === null || url.hostname === "" ? [] : [url.host];
+  });
+}
+
+/** The folder of a run in which its proxy has its socket and notes what it refused. */
+export const proxyFolder = "proxy";
 
 function expanded(path: string, user: string): string {
   return path.startsWith("~/") ? join(user, path.slice(2)) : path;

@@ -100,7 +100,7 @@ async function open({ started = {}, acknowledges = "hook", deaf = 0 }: Options =
   const watch = () => watchRun(watchPorts, run, harness);
   const lookAt = async (watched: ReturnType<typeof watch>) => {
     const panes = new Map((await terminal.list()).map((pane) => [pane.run, pane]));
-    await watched.look({ number: 1, panes, hasServer: true });
+    await watched.look({ number: 1, panes, server: { id: "1", startedAt: 0 } });
   };
   const ports: DeliverPorts & { stopped: boolean } = {
     ...{ store, clock, terminal, look: lookAt, stopped: false },

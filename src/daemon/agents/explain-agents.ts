@@ -1,7 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Task } from "../../engine/task.ts";
+import { parseObject } from "../../json.ts";
+import { refusedFile } from "../../ports/sandbox.ts";
 import type { Store } from "../../ports/store.ts";
-import { sentence, shownTime } from "../../text.ts";
+import { oneLine, sentence, shownTime } from "../../text.ts";
 import type { Agents } from "./agents.ts";
+import { proxyFolder } from "./confine.ts";
 import { namedReset } from "./dispatch.ts";
 import { isWanted } from "./start-run.ts";
 
@@ -54,6 +59,13 @@ export async function explainAgents(
     if (trouble === "") return [];
     return [{ reason: `The events of ${run.key} cannot be read: ${trouble}`, fix: attach(run.key) }];
   });
+  const refused = watches.flatMap(({ run, started }) => {
+    const hosts = refusedHosts(join(agents.ports.places.runs, started.name, proxyFolder, refusedFile));
+    if (hosts.length === 0) return [];
+    const fix =
+      "Agents that are started from then on reach a host of the list: signalbox config set agents.network_allow LIST";
+    return [{ reason: `The proxy of ${run.key} has refused: ${hosts.join(", ")}.`, fix }];
+  });
   const open = (await store.messages.list({ task: task.id })).filter(
     ({ to, deliveredAt }) => deliveredAt === undefined && isWanted(task, to),
   );
@@ -64,6 +76,7 @@ export async function explainAgents(
       ...waiting,
       ...limited,
       ...unheard,
+      ...refused,
       ...(terminal === undefined ? [] : [terminal]),
     ],
     next: untold.map(({ to, from }) => ({
@@ -71,4 +84,16 @@ export async function explainAgents(
       at: null,
     })),
   };
+}
+
+/** The hosts that a run asked for and did not get. Its proxy writes the file, which the agent cannot change. */
+function refusedHosts(file: string): readonly string[] {
+  try {
+    const counts = parseObject(readFileSync(file, "utf8")) ?? {};
+    return Object.entries(counts).map(
+      ([host, count]) => `${oneLine(host, 100)}${count === 1 ? "" : ` (${count} times)`}`,
+    );
+  } catch {
+    return [];
+  }
 }

@@ -52,6 +52,7 @@ type OwnProgram = keyof typeof files;
 
 const files = {
   supervisor: { source: "adapters/processes/supervisor.ts", bundle: "supervisor.cjs" },
+  gate: { source: "adapters/sandbox/gate.ts", bundle: "gate.cjs" },
   launcher: { source: "adapters/tmux/launch.ts", bundle: "launcher.cjs" },
   "acp-bridge": { source: "adapters/harness/acp/bridge.ts", bundle: "acp-bridge.cjs" },
   "scripted-agent": { source: "scripted-agent/main.ts", bundle: "scripted-agent.cjs" },

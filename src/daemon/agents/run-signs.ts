@@ -7,7 +7,7 @@ import type { HarnessError, HarnessEvent, TokenUsage } from "../../ports/harness
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import type { Pane, Terminal } from "../../ports/terminal.ts";
+import type { Pane, Terminal, TerminalServer } from "../../ports/terminal.ts";
 import { sentence, shownTime } from "../../text.ts";
 import type { Agents } from "./agents.ts";
 import { runRecordId } from "./run-order.ts";
@@ -164,12 +164,12 @@ export function createStrangers({ store, raise }: StrangerPorts): Strangers {
   };
 }
 
-/** The result of listing all panes. `hasServer`: the terminal server is running. */
+/** The result of listing all panes. `server`: the terminal server; undefined if none is running. */
 export interface Seen {
   /** The number of the listing: one that began before a run existed says nothing about that run. */
   readonly number: number;
   readonly panes: ReadonlyMap<string, Pane>;
-  readonly hasServer: boolean;
+  readonly server: TerminalServer | undefined;
 }
 
 /** The result of the last listing of all panes, and whether the terminal server answers. */
@@ -201,7 +201,7 @@ export function createPanes(ports: {
 }): Panes {
   const { terminal, clock } = ports;
   let looks = 0;
-  let seen: Seen = { number: 0, panes: new Map(), hasServer: false };
+  let seen: Seen = { number: 0, panes: new Map(), server: undefined };
   let mute: { readonly since: number; readonly fault: Fault } | undefined;
 
   const list = async () => {
@@ -219,7 +219,7 @@ export function createPanes(ports: {
     const number = ++looks;
     const panes = await list();
     if (number < seen.number) return;
-    seen = { number, panes: new Map(panes.map((pane) => [pane.run, pane])), hasServer: panes.length > 0 };
+    seen = { number, panes: new Map(panes.map((pane) => [pane.run, pane])), server: panes[0]?.server };
   };
   return {
     get seen() {

@@ -4,6 +4,7 @@ import type { Healing } from "../../engine/reconcile.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { TailPart } from "../../ports/tail.ts";
+import type { Pane, TerminalServer } from "../../ports/terminal.ts";
 import { type WatchPorts, watchRun } from "./watch-run.ts";
 
 const run: Run & { started: StartedRun } = {
@@ -14,6 +15,8 @@ const run: Run & { started: StartedRun } = {
     ...{ transcript: "", transcriptFrom: 0, raised: "" },
   },
 };
+
+const first: TerminalServer = { id: "1", startedAt: 0 };
 
 /** A run in a window that is watched since the third listing of all windows. */
 function watched(part: Partial<TailPart> = {}) {
@@ -26,6 +29,7 @@ function watched(part: Partial<TailPart> = {}) {
   };
   const ports = {
     ...{ clock: createScriptedClock(60_000), since: 3, store: { runs: { put: async () => {} } } },
+    terminal: { capture: async () => "" },
     tails: { open: () => ({ read }) },
     book: { of: () => undefined, add: async () => {} },
     eventsFile: () => "/events",
@@ -33,9 +37,10 @@ function watched(part: Partial<TailPart> = {}) {
     heal: async (_: unknown, { kind }: Healing) => void healed.push(kind),
     learnt: () => {},
   } as unknown as WatchPorts;
-  const harness = { can: { acknowledges: "hook" } } as unknown as Harness;
+  const harness = { can: { acknowledges: "hook" }, readScreen: () => "busy" } as unknown as Harness;
   const watch = watchRun(ports, run, harness);
-  const look = (number: number, hasServer = true) => watch.look({ number, hasServer, panes: new Map() });
+  const look = (number: number, server: TerminalServer | undefined = first, panes: readonly Pane[] = []) =>
+    watch.look({ number, server, panes: new Map(panes.map((pane) => [pane.run, pane])) });
   return { healed, look, watch, reads: () => reads };
 }
 
@@ -48,10 +53,23 @@ test("a listing of all windows that began before a run had one says nothing abou
 });
 
 test("a run whose window is gone has ended; if the whole tmux server is gone it is lost", async () => {
-  const { healed, look } = watched();
-  await look(4, false);
-  await look(5, true);
+  const { healed, look, watch } = watched();
+  await watch.look({ number: 4, server: undefined, panes: new Map() });
+  await look(5);
   expect(healed).toEqual(["lost", "judge"]);
+});
+
+test("a run is lost with its tmux server, even if a resumed run has started another one meanwhile", async () => {
+  const second = { id: "2", startedAt: 60_000 };
+  const pane = { run: "t-1", activeAt: 0, dead: undefined, server: first } as Pane;
+  const seen = watched();
+  await seen.look(4, first, [pane]);
+  await seen.look(5, { ...second, startedAt: 0 });
+  expect(seen.healed.filter((kind) => kind !== "none")).toEqual(["lost"]);
+  // The daemon was restarted too, and has never seen the window.
+  const unseen = watched();
+  await unseen.look(4, second);
+  expect(unseen.healed).toEqual(["lost"]);
 });
 
 test("a run that writes without end is still checked, and its end is noticed", async () => {

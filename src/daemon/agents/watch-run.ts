@@ -7,7 +7,7 @@ import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
-import type { Pane, Terminal } from "../../ports/terminal.ts";
+import type { Pane, Terminal, TerminalServer } from "../../ports/terminal.ts";
 import { countedUpTo, nameOfRun, type TurnReading } from "./read-turn.ts";
 import {
   firstSigns,
@@ -99,6 +99,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   let startedAt = started.at;
   let lookedAt = clock.now();
   let pane: Pane | undefined;
+  /** The server that had its pane when the pane was last seen. */
+  let server: TerminalServer | undefined;
   let shownAt = -1;
   let shown: ScreenState = "starting";
   let readySince = Number.POSITIVE_INFINITY;
@@ -264,10 +266,11 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     keepTime();
     const before = pane?.activeAt;
     if (isSession) pane = seen.panes.get(started.name);
+    server = pane?.server ?? server;
     const isNews = seen.number > ports.since;
     const process = isSession
       ? isNews
-        ? paneProcess(pane, seen)
+        ? paneProcess(pane, seen, server, started.at)
         : "absent"
       : known(await reading?.process(), run, clock.now());
     isOver = process === "ended" || process === "lost";
@@ -351,11 +354,25 @@ function known(state: "absent" | "running" | "ended" | "lost" | undefined, { pid
 /** Milliseconds within which a started run must be observed. */
 const startTimeout = 120_000;
 
-function paneProcess(pane: Pane | undefined, { hasServer }: Seen): "running" | "ended" | "lost" {
+/**
+ * A missing window among others was closed, so its agent has ended. If the whole server is gone, all its runs are lost, even if
+ * the first one that was resumed has started another server. `own`: the server in which the window was last seen.
+ */
+function paneProcess(
+  pane: Pane | undefined,
+  { server }: Seen,
+  own: TerminalServer | undefined,
+  startedAt: number,
+): "running" | "ended" | "lost" {
   if (pane !== undefined) return pane.dead === undefined ? "running" : "ended";
-  // A missing window among others was closed, so its agent has ended; if the whole server is gone, its runs are lost.
-  return hasServer ? "ended" : "lost";
+  if (server === undefined) return "lost";
+  // An earlier daemon may have seen the window: then only a server that is clearly younger than the run is another one.
+  const isOther = own === undefined ? server.startedAt > startedAt + maxOpenTime : server.id !== own.id;
+  return isOther ? "lost" : "ended";
 }
+
+/** Milliseconds between the start of a run and that of the server with its window. */
+const maxOpenTime = 30_000;
 
 function activityOf(shown: ReturnType<Harness["readScreen"]>, known: Activity, isMute: boolean): Activity {
   if (shown === "asks") return "asks";

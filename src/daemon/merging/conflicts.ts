@@ -5,7 +5,7 @@ import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { createTurns } from "../../keyed.ts";
-import { taskRef } from "../../ports/control-repository.ts";
+import { type ControlRepository, taskRef } from "../../ports/control-repository.ts";
 import type { GivenBack, Merge } from "../../ports/records.ts";
 import type { Store, StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
@@ -336,8 +336,10 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
       commit,
       asked.map((other) => other.commit),
     );
-    for (const [index, { id }] of asked.entries())
-      await note(task, id, conflicts[index]?.files.map(({ path }) => path.text) ?? []);
+    for (const [index, other] of asked.entries()) {
+      const files = conflicts[index]?.files.map(({ path }) => path.text) ?? [];
+      await note(task, other.id, await betweenThem(control, base, commit, other.commit, files));
+    }
     const open = new Set(all.map(({ task: each }) => each.id));
     for (const other of of(task.id).keys()) if (!open.has(other)) forget(other);
   }
@@ -358,4 +360,25 @@ export function createPredictions({ store, clock, workspacesOf, onError }: Predi
       await Promise.all(under);
     },
   };
+}
+
+/**
+ * The conflicts of two tasks, without files that only one of them has changed: such a file differs because the other task
+ * began at a newer commit of the target.
+ */
+async function betweenThem(
+  control: ControlRepository,
+  target: string | undefined,
+  one: string,
+  two: string,
+  files: readonly string[],
+): Promise<readonly string[]> {
+  if (files.length === 0 || target === undefined) return files;
+  const [from, since] = await Promise.all([one, two].map((commit) => control.mergeBase(target, commit)));
+  if (from === undefined || since === undefined || from === since) return files;
+  const namesOf = async (before: string, after: string) =>
+    new Set((await control.changedFiles(before, after)).flatMap((each) => [each.path.text, each.from?.text]));
+  const ofTarget = await namesOf(from, since);
+  const [ofOne, ofTwo] = [await namesOf(from, one), await namesOf(since, two)];
+  return files.filter((file) => !ofTarget.has(file) || (ofOne.has(file) && ofTwo.has(file)));
 }

@@ -206,7 +206,8 @@ export function listHarnesses(core: Core): Handler<Routes["listHarnesses"]> {
     const limits = agents.dispatch.limits();
     const views = chosen.map(async ({ name, title, can, detect, login }) => {
       const limit = limits.find(({ harness }) => harness === name);
-      const atWork = agents.watches().filter(({ run }) => run.harness === name).length;
+      const ofHarness = agents.watches().filter(({ run, isOver }) => run.harness === name && !isOver);
+      const atWork = ofHarness.filter(({ run }) => agents.dispatch.isSeated(run.id)).length;
       const limitedUntil = limit === undefined ? null : isoTime(limit.until);
       const detected = await detect();
       const { state, hint: loginHint } =

@@ -29,9 +29,12 @@ export function listTasks(core: Core): Handler<Routes["listTasks"]> {
       ...(project === undefined ? {} : { project }),
       ...(status === undefined ? {} : { status }),
       ...(parent === undefined ? {} : { parent }),
-      ...(query.needs !== undefined ? { isOpen: true } : open === undefined ? {} : { isOpen: open === "true" }),
+      // Among the tasks that are over are some that the store still keeps open.
+      ...(query.needs !== undefined || open === "true" ? { isOpen: true } : {}),
     };
-    const matches = async (stored: StoredTask) => query.needs === undefined || (await core.needs.of(stored)).length > 0;
+    const matches = async (stored: StoredTask) =>
+      (query.needs === undefined || (await core.needs.of(stored)).length > 0) &&
+      (open === undefined || (await isOver(core, stored)) === (open === "false"));
     const found: StoredTask[] = [];
     // Filtering by need may drop most tasks of a page, so pages are as large as possible.
     const size = query.needs === undefined ? limit : maxTasks;
@@ -47,6 +50,16 @@ export function listTasks(core: Core): Handler<Routes["listTasks"]> {
     const tasks = await Promise.all(found.map((stored) => viewOf(core, stored)));
     return { tasks, next: found.length < limit ? null : (found.at(-1)?.order ?? null) };
   };
+}
+
+/**
+ * Whether a task counts as over in lists: right after its last move it still owes effects, such as the release of its
+ * workspace, which need nobody unless they fail.
+ */
+async function isOver({ workflows }: Core, { task, isOpen }: StoredTask): Promise<boolean> {
+  if (!isOpen || task.held !== undefined) return !isOpen;
+  const workflow = await workflows.get(task.workflowHash).catch(() => undefined);
+  return workflow?.states[task.status]?.terminal === true;
 }
 
 export function getTask(core: Core): Handler<Routes["getTask"]> {

@@ -57,7 +57,10 @@ const runKeys: Readonly<Record<string, Key>> = {
   model: key(text, "A model, or a setting that names one"),
   permissions: key(oneOf("full", "reduced"), "What the agent may do (full)"),
   sandbox: key(oneOf("auto", "on", "off"), "Whether the agent runs in a sandbox (the user's setting)"),
-  network: key(oneOf("on", "off"), "Whether the agent reaches the network; `off` needs a sandbox (on)"),
+  network: key(
+    oneOf("on", "off", "proxy"),
+    "Whether the agent reaches the network; `proxy`: only listed hosts. `off` and `proxy` need a sandbox (on)",
+  ),
   tools: key(listOf(text), "The tools the agent may use"),
   result: key(text, "Key in `schemas`: the answer must fit it"),
   window: key(text, "The name of the terminal window"),
@@ -300,7 +303,7 @@ export interface RunSource {
   readonly model?: string;
   readonly permissions?: "full" | "reduced";
   readonly sandbox?: "auto" | "on" | "off";
-  readonly network?: "on" | "off";
+  readonly network?: "on" | "off" | "proxy";
   readonly tools?: readonly string[];
   readonly result?: string;
   readonly window?: string;

@@ -17,13 +17,16 @@ export const candidate: Candidate = {
         folders: async (order) => (await gemini.harness(home, program).folders?.(order)) ?? {},
       },
     ),
-  // With ACP our adapter does not prepare the program's settings.
-  seed(home) {
-    mkdirSync(join(home, ".gemini"));
-    const settings = {
-      general: { sessionRetention: { enabled: false }, maxAttempts: 3 },
-      security: { auth: { selectedType: "gemini-api-key" } },
-    };
-    writeFileSync(join(home, ".gemini", "settings.json"), JSON.stringify(settings));
-  },
+  seed: (home) => writeSettings(home, "gemini-api-key"),
+  ...(gemini.login && { login: { ...gemini.login, seed: (home) => writeSettings(home, "oauth-personal") } }),
 };
+
+/** With ACP our adapter does not prepare the program's settings. */
+function writeSettings(home: string, selectedType: string): void {
+  mkdirSync(join(home, ".gemini"));
+  const settings = {
+    general: { sessionRetention: { enabled: false }, maxAttempts: 3 },
+    security: { auth: { selectedType } },
+  };
+  writeFileSync(join(home, ".gemini", "settings.json"), JSON.stringify(settings));
+}

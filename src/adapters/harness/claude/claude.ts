@@ -121,6 +121,7 @@ export function claude({ commands, clock, env, home, isRoot, program = "claude" 
     title: "Claude Code",
     can,
     needsNetwork: true,
+    hosts: ["api.anthropic.com", "claude.ai", "platform.claude.com", "console.anthropic.com"],
     detect,
     prepare,
     folders,

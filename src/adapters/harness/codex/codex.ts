@@ -40,6 +40,7 @@ export function codex(ports: CodexPorts): Harness {
     title: "Codex",
     can: capabilities,
     needsNetwork: true,
+    hosts: ["api.openai.com", "chatgpt.com", "auth.openai.com"],
     detect: () => detect(ports),
     prepare: (order) => prepare(order, ports),
     folders,

@@ -17,6 +17,15 @@ import {
 } from "../launch.ts";
 import { findTranscript, readEvent, readObstacle, readScreen, readTranscriptLine, readTurn } from "./reading.ts";
 
+/** The list of projects, and what Gemini creates beside it to replace it. */
+const projectList = "projects.json";
+const conversations = ["tmp", "history"];
+/** Logins, with Google and with MCP servers. Which file has the login with Google depends on the user's environment. */
+const logins = [
+  ...["oauth_creds.json", "gemini-credentials.json", "google_accounts.json"],
+  ...["mcp-oauth-tokens.json", "a2a-oauth-tokens.json"],
+];
+
 /** Where Gemini keeps the user's files. */
 function userFolder(env: Readonly<Record<string, string>>, home: string): string {
   return join(env.GEMINI_CLI_HOME || env.HOME || home, ".gemini");
@@ -32,13 +41,13 @@ async function makeHome(order: HarnessOrder, user: string): Promise<string> {
   const own = join(home, ".gemini");
   await mkdir(own, { recursive: true });
   // Linked before they have content: files that are created later must be in the user's home too, for other runs.
-  for (const folder of ["tmp", "history"]) await mkdir(join(user, folder), { recursive: true });
+  for (const folder of conversations) await mkdir(join(user, folder), { recursive: true });
   for (const name of await readdir(user)) {
-    if (name === "settings.json" || name.startsWith("projects.json")) continue;
+    if (name === "settings.json" || name.startsWith(projectList)) continue;
     await symlink(join(user, name), join(own, name)).catch(unlessThere);
   }
   // Copied: Gemini replaces this file, which would replace a link too. The folders in `tmp` name their projects anyway.
-  await copyFile(join(user, "projects.json"), join(own, "projects.json")).catch(unlessMissing);
+  await copyFile(join(user, projectList), join(own, projectList)).catch(unlessMissing);
   const settings = await readSettings(join(user, "settings.json"));
   await writeFile(join(own, "settings.json"), JSON.stringify(settingsOf(order, settings), undefined, 2), {
     mode: 0o600,
@@ -46,21 +55,19 @@ async function makeHome(order: HarnessOrder, user: string): Promise<string> {
   return home;
 }
 
-/** Logins, with Google and with MCP servers. Which file has the login with Google depends on the user's environment. */
-const logins = [
-  ...["oauth_creds.json", "gemini-credentials.json", "google_accounts.json"],
-  ...["mcp-oauth-tokens.json", "a2a-oauth-tokens.json"],
-];
-
 /**
- * Gemini's files in a sandbox: the home of the run, and behind its links the user's folder, in which only conversations and
- * logins can be changed. Gemini refreshes a login in place.
+ * Gemini's files in a sandbox: the home of the run, and the user's folder, to which its links lead and which Gemini uses
+ * itself over ACP. Only conversations and logins in it can be changed; Gemini refreshes a login in place. It also replaces
+ * its list of projects there, so it has one of its own.
  */
 async function foldersIn({ runFolder }: HarnessOrder, user: string): Promise<HarnessFolders> {
+  for (const folder of conversations) await mkdir(join(user, folder), { recursive: true, mode: 0o700 });
   const at = (names: readonly string[]) => names.map((name) => join(user, name));
-  // Each by its name too: some may be links.
-  const read = [user, ...at(await readdir(user).catch(() => []))];
-  return { read, write: [join(runFolder, "gemini-home"), ...at(["tmp", "history", ...logins])] };
+  return {
+    own: [user],
+    read: at((await readdir(user)).filter((name) => !name.startsWith(projectList))),
+    write: [join(runFolder, "gemini-home"), ...at([...conversations, ...logins])],
+  };
 }
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -165,6 +172,12 @@ export function gemini(ports: GeminiPorts): Harness {
     title: "Gemini CLI",
     can: geminiCan,
     needsNetwork: true,
+    hosts: [
+      "generativelanguage.googleapis.com",
+      "cloudcode-pa.googleapis.com",
+      "oauth2.googleapis.com",
+      "www.googleapis.com",
+    ],
     folders: (order) => foldersIn(order, userFolder(order.env, ports.home)),
     detect: () => detectProgram(program, ports, 'Install Gemini CLI with "npm install -g @google/gemini-cli".'),
     prepare: (order) => prepare(order, program, ports.home),

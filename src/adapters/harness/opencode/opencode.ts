@@ -43,6 +43,8 @@ export function opencode(ports: OpencodePorts): Harness {
     title: "OpenCode",
     can: opencodeCan,
     needsNetwork: true,
+    // Those of its models' providers are named by the user.
+    hosts: ["opencode.ai", "models.dev"],
     folders: foldersOf,
     detect: () => detectProgram(program, ports, 'Install OpenCode with "npm install -g opencode-ai".'),
     prepare: (order) => prepare(order, program),
