@@ -37,13 +37,7 @@ import { takeTicket, ticketTurn } from "./crew/tickets.ts";
 import { isShared, mustHave } from "./project.ts";
 import { firstDocument } from "./task-documents.ts";
 import { isoTime, viewOf } from "./views.ts";
-import {
-  isOwnBranch,
-  noteOwnBranch,
-  otherTaskWith,
-  refuseUnmergedBranch,
-  userBranches,
-} from "./workspaces/own-branches.ts";
+import { claimBranch, otherTaskWith } from "./workspaces/own-branches.ts";
 
 type Answer = TypeOf<Routes["createTask"]["answer"]>;
 
@@ -112,7 +106,8 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   await mustHaveCommit(core, project, chosen.workflow);
   await branchGivenBack(core, identity);
   const target = identity.base || project.defaultBranch;
-  if (adopted === undefined) await claimBranch(core, project, identity, from, target);
+  if (adopted === undefined && core.repositories !== undefined)
+    await claimBranch(core.store, await core.repositories.workspacesOf(project), project, identity, from, target);
   const notes = from === undefined ? [] : await continueBranch(core, project, from, identity.branch, target);
   if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
   await core.workflows.keep(chosen.workflow, chosen.text);
@@ -166,27 +161,6 @@ function settingsFor(
     ...(Object.hasOwn(workflow.presets, preset) ? { preset } : {}),
     settings: { ...Object.fromEntries(kept), ...body.settings },
   };
-}
-
-/** A branch that a person has named, or that an ended task had, is the task's own unless the person had it before. */
-async function claimBranch(
-  core: Core,
-  project: Project,
-  identity: Pick<TaskIdentity, "id" | "branch" | "ticket">,
-  from: StoredTask | undefined,
-  target: string,
-): Promise<void> {
-  if (core.repositories === undefined || identity.branch.includes(identity.id)) return;
-  const own = await core.repositories.workspacesOf(project);
-  const { control } = own;
-  const branches = await userBranches(control, project);
-  // A task for a ticket continues what was done for it.
-  const isNamed = from === undefined && identity.ticket === "" && branches[identity.branch] !== undefined;
-  if (isNamed) await refuseUnmergedBranch(core, own, project, identity.branch);
-  const tip = branches[target];
-  const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
-  if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))
-    await noteOwnBranch(control, identity, tip);
 }
 
 async function identityOf(

@@ -77,9 +77,30 @@ export async function endedBranches(
   return found;
 }
 
+/** A branch that a person has named, or that an ended task had, is the task's own unless the person had it before. */
+export async function claimBranch(
+  store: Store,
+  own: ProjectWorkspaces,
+  project: Project,
+  identity: Pick<Task, "id" | "branch" | "ticket">,
+  from: { readonly task: Task } | undefined,
+  target: string,
+): Promise<void> {
+  if (identity.branch.includes(identity.id)) return;
+  const { control } = own;
+  const branches = await userBranches(control, project);
+  // A task for a ticket continues what was done for it.
+  const isNamed = from === undefined && (identity.ticket ?? "") === "" && branches[identity.branch] !== undefined;
+  if (isNamed) await refuseUnmergedBranch(store, own, project, identity.branch);
+  const tip = branches[target];
+  const isInherited = from?.task.branch === identity.branch && (await isOwnBranch(control, from.task));
+  if (tip !== undefined && (branches[identity.branch] === undefined || isInherited))
+    await noteOwnBranch(control, identity, tip);
+}
+
 /** A new task would silently continue commits that were made for an ended task, and perhaps rejected. */
-export async function refuseUnmergedBranch(
-  { store }: Pick<EndedBranchPorts, "store">,
+async function refuseUnmergedBranch(
+  store: Store,
   own: ProjectWorkspaces,
   project: Project,
   branch: string,

@@ -95,11 +95,15 @@ export async function wholeLife(trial: Stage): Promise<void> {
   }
 }
 
-/** A child in a session of its own; in a sandbox also one without the variables by which the daemon finds a run's processes. */
+/**
+ * A child in a session of its own; in a sandbox also one without the variables by which the daemon finds a run's processes.
+ * Some programs end the group of a command with the command, so it waits until both have left the group.
+ */
 const leftBehind = (seconds: number, isConfined: boolean) =>
-  `setsid sleep ${seconds} >/dev/null 2>&1 </dev/null & ${
-    isConfined ? `env -i setsid sleep ${seconds} >/dev/null 2>&1 </dev/null & ` : ""
-  }true`;
+  ["setsid", ...(isConfined ? ["env -i setsid"] : [])]
+    .map((how) => `${how} sleep ${seconds} >/dev/null 2>&1 </dev/null & `)
+    .join("")
+    .concat("sleep 2");
 
 /** A person's cancel, and the death of the program itself, end everything that the program has started. */
 export async function endsChildren(trial: Stage): Promise<void> {
