@@ -184,9 +184,9 @@ export const foundByLives: readonly Mutant[] = [
     name: "a failed merge counts as merged",
     edits: [
       {
-        file: "src/daemon/effects/branch.ts",
-        from: 'if (merge.state !== "merged") throw new Fault(wordOf(merge), merge.reason);',
-        to: "void [Fault, wordOf, merge];",
+        file: "src/daemon/merging/merge-effect.ts",
+        from: 'if (merge.state !== "merged") throw new Fault(wordOf(merge), await reasonOf(ports, task, merge));',
+        to: "void [Fault, wordOf, reasonOf, merge];",
       },
     ],
   },
@@ -194,7 +194,7 @@ export const foundByLives: readonly Mutant[] = [
     name: "the daemon does not check that the branch contains the work",
     edits: [
       {
-        file: "src/daemon/merging/stack.ts",
+        file: "src/daemon/user-branch.ts",
         from: 'if (result.kind === "moved") return { kind: "moved" };',
         to: 'if (result.kind === "moved") return { kind: "published" };',
       },
@@ -210,8 +210,8 @@ export const foundByLives: readonly Mutant[] = [
       },
       {
         file: "src/daemon/effects/workspace.ts",
-        from: "const left = isLeft ? await save() : { salvaged: false };",
-        to: "const left = { salvaged: isLeft };",
+        from: "const left = isUnsaved ? await save() : { salvaged: false };",
+        to: "const left = { salvaged: isUnsaved };",
       },
     ],
   },

@@ -227,8 +227,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/merging/land.ts",
-        from: "  await round.planned(merged);\n  const result = await publishCommit(round, own, project, target, tips, top);\n",
-        to: "  const result = await publishCommit(round, own, project, target, tips, top);\n  await round.planned(merged);\n",
+        from: "  await round.planned(merged);\n  const result = await place.publish(round, tips, top);\n",
+        to: "  const result = await place.publish(round, tips, top);\n  await round.planned(merged);\n",
       },
     ],
     test: "src/daemon/merging/land.test.ts",
@@ -237,7 +237,7 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     name: "a merge is pushed although the user's checkout cannot follow",
     edits: [
       {
-        file: "src/daemon/merging/stack.ts",
+        file: "src/daemon/user-branch.ts",
         from: "const waits = commit === user || follows ?",
         to: "const waits = commit === user || remote !== undefined ?",
       },
