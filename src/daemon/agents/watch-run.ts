@@ -1,6 +1,7 @@
 import { readDuration } from "../../engine/duration.ts";
 import { type Activity, type Healing, type RunLimits, reconcile } from "../../engine/reconcile.ts";
 import { specOf } from "../../engine/run-spec.ts";
+import { Fault } from "../../fault.ts";
 import type { Harness, HarnessEvent, Obstacle, ScreenState } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -176,6 +177,13 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     return count + printed.events.length > 0;
   };
 
+  /** What a run has written must not keep the daemon from noticing its end. */
+  const unreadable = (error: unknown) => {
+    if (!(error instanceof Error) || error instanceof Fault || "code" in error) throw error;
+    troubles.events = `${error.message}.`;
+    return false;
+  };
+
   /** The screen is weak evidence: it is read only where there is no stronger evidence. */
   const readScreen = async () => {
     if (pane === undefined || pane.dead !== undefined) return;
@@ -274,7 +282,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         : "absent"
       : known(await reading?.process(), run, clock.now());
     isOver = process === "ended" || process === "lost";
-    const hasLearnt = await readEvidence(isOver ? maxMegabytesAtEnd : maxMegabytes);
+    const hasLearnt = await readEvidence(isOver ? maxMegabytesAtEnd : maxMegabytes).catch(unreadable);
     // A harness with a spinner writes to its screen for ever: that is no sign of life where it has a better way to
     // report.
     if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
