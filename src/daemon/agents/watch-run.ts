@@ -16,6 +16,7 @@ import {
   isOfWork,
   isOutOfReach,
   lastTouched,
+  paneProcess,
   type RunSigns,
   type Seen,
   usageIn,
@@ -361,26 +362,6 @@ function known(state: "absent" | "running" | "ended" | "lost" | undefined, { pid
 
 /** Milliseconds within which a started run must be observed. */
 const startTimeout = 120_000;
-
-/**
- * A missing window among others was closed, so its agent has ended. If the whole server is gone, all its runs are lost, even if
- * the first one that was resumed has started another server. `own`: the server in which the window was last seen.
- */
-function paneProcess(
-  pane: Pane | undefined,
-  { server }: Seen,
-  own: TerminalServer | undefined,
-  startedAt: number,
-): "running" | "ended" | "lost" {
-  if (pane !== undefined) return pane.dead === undefined ? "running" : "ended";
-  if (server === undefined) return "lost";
-  // An earlier daemon may have seen the window: then only a server that is clearly younger than the run is another one.
-  const isOther = own === undefined ? server.startedAt > startedAt + maxOpenTime : server.id !== own.id;
-  return isOther ? "lost" : "ended";
-}
-
-/** Milliseconds between the start of a run and that of the server with its window. */
-const maxOpenTime = 30_000;
 
 function activityOf(shown: ReturnType<Harness["readScreen"]>, known: Activity, isMute: boolean): Activity {
   if (shown === "asks") return "asks";
