@@ -111,8 +111,16 @@ const mergeWire = record({
   commits: integer(0),
   changed: list(text),
   dryRun: boolean,
-  /** The merged result was not tested, although there is a test command. */
-  untested: boolean,
+  /**
+   * Why the merged result was not tested. off: test_merges is false, although there is a test command. no-command: no test
+   * command was found. Null if it was tested, or if nothing asks for tests.
+   */
+  untested: nullable(oneOf("off", "no-command")),
+  /**
+   * The push that was made or would be made, and how many commits of the user's own it brought to the remote besides the
+   * work: null if the remote did not have the branch or, in a dry run, if that is not known. Null if nothing is pushed.
+   */
+  pushed: nullable(record({ remote: text, commits: nullable(integer(0)) })),
   /** Problems of the work that do not prevent the merge, as sentences. */
   warnings: list(text),
   task: taskWire,

@@ -34,8 +34,11 @@ export interface Repositories extends MergingPorts {
   readonly protection: Protection;
   /** Aborts when the daemon stops. */
   readonly signal: AbortSignal;
-  /** Whether merges are not tested although there is a test command. */
-  leavesUntested(project: Project): Promise<boolean>;
+  /**
+   * Why merges would not be tested. `off`: it is not configured, although there is a test command. `no-command`: it is, but
+   * there is none. Undefined if they are tested, or if there is neither.
+   */
+  leavesUntested(project: Project): Promise<"off" | "no-command" | undefined>;
 }
 
 /** The services that handlers are given. */

@@ -12,6 +12,7 @@ import type { Clash } from "./conflicts.ts";
 import { messageOf } from "./land.ts";
 import { noteMerge } from "./merge-history.ts";
 import { lineOf, type MergingPorts, newMerge, type Wanted } from "./merging.ts";
+import { expectedPush } from "./pushes.ts";
 import { type Landed, landingsOf, publishCommit, revertAll, stackUp, wholeWork } from "./stack.ts";
 
 /**
@@ -187,8 +188,13 @@ export async function undoMerge(ports: MergingPorts, project: Project, task: Tas
       const undo = await tryOnce(ports, own, project, task, merge.target, landings);
       if (undo === undefined) continue;
       const reason = landings.length === 1 ? "" : `${landings.length} merges were undone: ${shown(landings)}.`;
-      const { undo: _, ...rest } = merge;
-      const undone: Merge = { ...rest, state: "undone", reason, ...(undo.before === undo.after ? {} : { undo }) };
+      const { undo: _, pushed: __, ...rest } = merge;
+      const { before, after, pushed } = undo;
+      const how = {
+        ...(before === after ? {} : { undo: { before, after } }),
+        ...(pushed === undefined ? {} : { pushed }),
+      };
+      const undone: Merge = { ...rest, state: "undone", reason, ...how };
       await noteMerge(ports, undone, "merge.undone", { after: undo.after }, by);
       return undone;
     }
@@ -211,8 +217,11 @@ export async function previewUndo(ports: MergingPorts, project: Project, task: T
   if (waits !== undefined) throw inTheWay(waits.text);
   const changed = commit === tips.base ? [] : await own.control.changedFiles(tips.base, commit);
   const reason = landings.length === 1 ? "" : `${landings.length} merges would be undone: ${shown(landings)}.`;
+  const { pushed: _, ...rest } = merge;
+  const pushed = await expectedPush(own, project, merge.target, where, tips.user);
+  const how = pushed === undefined ? {} : { pushed };
   return {
-    merge: { ...merge, state: "undone", reason, before: tips.base, after: commit },
+    merge: { ...rest, state: "undone", reason, before: tips.base, after: commit, ...how },
     commits: 0,
     changed: changed.map(({ path }) => path.text),
   };
@@ -241,13 +250,14 @@ async function tryOnce(
   task: Task,
   target: string,
   landings: readonly Landed[],
-): Promise<NonNullable<Merge["undo"]> | undefined> {
+): Promise<(NonNullable<Merge["undo"]> & Pick<Merge, "pushed">) | undefined> {
   const landing = await ports.landingOf(project, own);
   const { tips, commit } = await revertOnce(ports, own, project, task, target, landings, landing.where);
   const published = await publishCommit(landing, own, project, target, tips, commit);
   if (published.kind === "moved") return undefined;
   if (published.kind !== "published") throw inTheWay(published.reason);
-  return { before: tips.base, after: commit };
+  const { pushed } = published;
+  return { before: tips.base, after: commit, ...(pushed === undefined ? {} : { pushed }) };
 }
 
 /** The commit that reverts the landings, which is on no branch yet. */

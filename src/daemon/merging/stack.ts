@@ -2,12 +2,13 @@ import type { Task } from "../../engine/task.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Conflict, ControlRepository, PublishOrder, Waits } from "../../ports/control-repository.ts";
 import type { Person } from "../../ports/git.ts";
-import type { Merge } from "../../ports/records.ts";
+import type { Merge, Pushed } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { eventsOf, remoteName } from "../project.ts";
 import { findTips, type Tips, type Where } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { type Outcome, type Ready, refused, type Waiting } from "./merge-queue.ts";
+import { notePush } from "./pushes.ts";
 
 export interface Stack {
   /** The commit that contains everything that could be merged. */
@@ -122,7 +123,7 @@ export interface PublishPorts {
 
 type Publishing =
   /** Verified: the branch contains the commit. */
-  | { readonly kind: "published" }
+  | { readonly kind: "published"; readonly pushed?: Pushed }
   /** The branch has moved meanwhile. */
   | { readonly kind: "moved" }
   | Waiting
@@ -147,19 +148,21 @@ export async function publishCommit(
   const follows = remote !== undefined && where === "remote";
   const waits = commit === user || follows ? undefined : await control.inTheWay(order);
   if (waits !== undefined) return toWaiting(waits);
+  let published: Publishing = { kind: "published" };
   if (remote !== undefined && remote.at !== commit) {
     const { address, at } = remote;
     const refusal = await pushed(target, () =>
       control.pushBranch({ remote: address, branch: target, commit, expected: at, isOwn: false, signal }),
     );
     if (refusal !== undefined) return refusal;
+    published = { kind: "published", pushed: await notePush(control, where, target, { user, at, commit }) };
   }
   if (follows) {
     const there = (await control.syncFrom({ from: remote.address, name: remoteName })).branches[target];
     if (there === undefined || !(await control.isAncestor(commit, there))) return { kind: "moved" };
     // The user's unpushed commits and unfinished work stay unchanged.
     if (await control.isAncestor(user, commit)) await control.publish(order);
-    return { kind: "published" };
+    return published;
   }
   const result = await control.publish(order);
   if (result.kind === "moved") return { kind: "moved" };
@@ -167,7 +170,7 @@ export async function publishCommit(
   // A merge counts as published only once it is seen in the branch.
   const now = (await control.syncFrom({ from: project.path, name: "user", only: [target] })).branches[target];
   const isThere = now !== undefined && (await control.isAncestor(commit, now));
-  return { kind: isThere ? "published" : "moved" };
+  return isThere ? published : { kind: "moved" };
 }
 
 /** An unreachable remote makes a merge wait. */

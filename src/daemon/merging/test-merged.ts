@@ -14,7 +14,7 @@ import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
 import type { Predictions } from "./conflicts.ts";
-import type { LandPorts } from "./land.ts";
+import type { LandPorts, Tested } from "./land.ts";
 import { createMerging, type MergingPorts } from "./merging.ts";
 import type { Merged } from "./stack.ts";
 
@@ -46,12 +46,20 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
     },
   };
   const leavesUntested = async (project: Project) => {
-    const { testMerges, testCommand } = settingsOf(project);
-    if (testMerges || testCommand.length > 0) return !testMerges;
-    const { findTestCommand } = await import("../../project-tests/find-test-command.ts");
-    return findTestCommand(projectFiles(project.path)).kind === "found";
+    const { testMerges } = settingsOf(project);
+    const hasCommand = (await testCommandOf(settingsOf, project)).length > 0;
+    return testMerges === hasCommand ? undefined : testMerges ? "no-command" : "off";
   };
   return { ...ports, merging: createMerging(ports), leavesUntested };
+}
+
+/** The command that tests a project: the configured one, else what its files in the user's checkout name; empty if neither. */
+export async function testCommandOf(settingsOf: SettingsOf, project: Project): Promise<readonly string[]> {
+  const { testCommand } = settingsOf(project);
+  if (testCommand.length > 0) return testCommand;
+  const { findTestCommand } = await import("../../project-tests/find-test-command.ts");
+  const search = findTestCommand(projectFiles(project.path));
+  return search.kind === "found" ? search.commands[0].argv : [];
 }
 
 export interface TestMergedPorts extends CommandPorts {
@@ -63,8 +71,8 @@ export interface TestMergedPorts extends CommandPorts {
 }
 
 /**
- * Checks out a commit that is on no branch yet, and runs the project's tests on it. Returns why they fail, or undefined. The
- * checkout is a separate clone, whatever kind the project's workspaces are.
+ * Checks out a commit that is on no branch yet, and runs the project's tests on it. The checkout is a separate clone, whatever
+ * kind the project's workspaces are.
  */
 async function testMerged(
   ports: TestMergedPorts,
@@ -72,22 +80,22 @@ async function testMerged(
   project: Project,
   commit: string,
   merged: readonly Merged[],
-): Promise<string | undefined> {
+): Promise<Tested> {
   const [first] = merged;
   const task = first && (await ports.store.getTask(first.entry.task))?.task;
-  if (task === undefined) return undefined;
+  if (task === undefined) return "passed";
   const folder = join(ports.places.workspaces, ".merging", project.name);
   await checkOut(ports, own, { project, commit, folder, task, ref: "refs/signalbox/merging/tested" });
   const run = testsOf({ ...ports, folderOf: async () => folder, portOf: async () => undefined });
   try {
     await run({ action: "run_tests", params: {} }, { task, key: `merge:${commit}` });
-    return undefined;
+    return "passed";
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     // No test command is not a failure, unless the project requires tests: then the code is `tests`.
-    if (error.code === "untested") return undefined;
+    if (error.code === "untested") return "none";
     if (error.code !== "tests" && error.code !== "tests.timeout") throw error;
-    return `The tests fail on the result of the merge. ${error.message}`;
+    return { failing: `The tests fail on the result of the merge. ${error.message}` };
   }
 }
 
