@@ -28,7 +28,7 @@ import {
   bringBack,
   bringBranch,
   findPullRequest,
-  mustHaveCommit,
+  mustHaveStart,
 } from "./bring-work.ts";
 import { type Chosen, chooseWorkflow, setPermissions, untrustedChoices } from "./choose-workflow.ts";
 import type { Core } from "./core.ts";
@@ -97,9 +97,9 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   };
   // Decided once before anything is changed, so that a refused request changes nothing.
   decideNew(0);
-  await mustHaveCommit(core, project, chosen.workflow);
-  await branchGivenBack(core, identity);
   const target = identity.base || project.defaultBranch;
+  await mustHaveStart(core, project, chosen.workflow, target);
+  await branchGivenBack(core, identity);
   if (adopted === undefined && core.repositories !== undefined)
     await claimBranch(core.store, await core.repositories.workspacesOf(project), project, identity, from, target);
   const notes = from === undefined ? [] : await continueBranch(core, project, from, identity.branch, target);
