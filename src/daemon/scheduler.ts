@@ -230,7 +230,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
 async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {
   for (const id of dependsOn) {
     const stored = await store.getTask(id);
-    // A deleted task will never be done, and was over.
+    // A task that others wait for can be deleted only if it is done.
     if (stored === undefined) continue;
     const state = (await workflowOf(stored.task)).states[stored.task.status];
     if (state?.outcome !== "done") return false;

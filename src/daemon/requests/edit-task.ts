@@ -20,6 +20,7 @@ import { actorFor, findTask, idsOf } from "../authorise.ts";
 import { publishAgents } from "../callers.ts";
 import { chooseWorkflow } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
+import { refuseAwaited } from "../dependencies.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
 import { eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
@@ -194,6 +195,7 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     const stored = await findTask(core, asked);
     const { id, project, number } = stored.task;
     if (stored.isOpen && !(await canBeForgotten(core, stored.task))) throw await inUse(core, stored.task);
+    await refuseAwaited(core, (task) => task.id === id);
     let text = "";
     for await (const line of historyOf(core, stored)) text += line;
     makePrivateFolder(core.places.trash);

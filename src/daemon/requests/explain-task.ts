@@ -57,7 +57,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...agents.blocked,
         ...blocked,
         ...(await deadAgent(core, task)),
-        ...waiting,
+        ...waiting.map(({ reason, fix }) => ({ reason, fix })),
         ...left(core, workflow, task).filter(({ reason }) => !needs.some(({ text }) => text === reason)),
         ...(await full(core, workflow, task)),
         ...(await lostMerge(core, stored)),
@@ -69,7 +69,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await nextOfMerge(core, stored)),
         ...agents.next,
         ...(owed[0]?.state === "owed" ? owed.map((each) => nextOf(each, isHalted)) : []),
-        ...(await byItself(core, workflow, stored)),
+        ...(await byItself(core, workflow, stored, waiting, needs)),
       ],
       owed,
       warnings: [
@@ -152,12 +152,24 @@ function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>, isHalte
 }
 
 /** The steps that follow without a request: deadlines, and the start of a task that waits for a slot. */
-async function byItself({ deadlines, scheduler, agents }: Core, workflow: Workflow, { task }: StoredTask) {
+async function byItself(
+  { deadlines, scheduler, agents }: Core,
+  workflow: Workflow,
+  { task }: StoredTask,
+  dependencies: readonly { readonly name: string }[],
+  needs: readonly Need[],
+) {
   const due = deadlines.of(task.id);
   const timed = due === undefined ? [] : [{ what: due.what, at: isoTime(due.at) }];
   const isWaiting = task.held === undefined && task.autostart && scheduler.waits(task.id);
   if (!isWaiting) return timed;
   if (agents?.pauses.why(task.project) !== undefined) return [...timed, { what: "Start once it is resumed", at: null }];
+  // A dependency that will never be done is a need.
+  if (needs.some(({ reason }) => reason === "dependency")) return timed;
+  if (dependencies.length > 0) {
+    const names = listedNames(dependencies.map(({ name }) => name));
+    return [...timed, { what: `Start when ${names} ${dependencies.length === 1 ? "is" : "are"} done`, at: null }];
+  }
   const { starting, others } = endsThatStart(workflow);
   if (scheduler.isLeft(task.project)) {
     const ends = starting.length === 0 ? "" : `another task ends in ${starting.join(" or ")}, or `;
@@ -167,6 +179,10 @@ async function byItself({ deadlines, scheduler, agents }: Core, workflow: Workfl
   if (!isFull) return [...timed, { what: "Start now", at: null }];
   const when = others.length === 0 ? "a slot is free" : `a task that has a slot ends in ${starting.join(" or ")}`;
   return [...timed, { what: `Start when ${when}`, at: null }];
+}
+
+function listedNames(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 /** The folders of the task that could not be saved. They are reported after its end too. */
@@ -200,14 +216,15 @@ async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id,
 
 async function unfinished(core: Core, dependsOn: readonly string[]) {
   const all = await Promise.all(dependsOn.map((id) => core.store.getTask(id)));
-  const found: { reason: string; fix: string }[] = [];
+  const found: { name: string; reason: string; fix: string }[] = [];
   for (const stored of all) {
     if (stored === undefined) continue;
     const { id, project, number, status, workflowHash } = stored.task;
     // A dependency that ended without being done is a need of its own.
     if ((await core.workflows.get(workflowHash)).states[status]?.terminal === true) continue;
-    const reason = `The task depends on ${project}#${number}, which is in "${status}".`;
-    found.push({ reason, fix: `See what that task waits for: signalbox task explain ${id}` });
+    const name = `${project}#${number}`;
+    const reason = `The task depends on ${name}, which is in "${status}".`;
+    found.push({ name, reason, fix: `See what that task waits for: signalbox task explain ${id}` });
   }
   return found;
 }
