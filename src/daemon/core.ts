@@ -35,10 +35,10 @@ export interface Repositories extends MergingPorts {
   /** Aborts when the daemon stops. */
   readonly signal: AbortSignal;
   /**
-   * Why merges would not be tested. `off`: it is not configured, although there is a test command. `no-command`: it is, but
-   * there is none. Undefined if they are tested, or if there is neither.
+   * Whether merges are tested, and the command that tests a project: the configured one, else the one that its files in the
+   * user's checkout name; empty if there is neither.
    */
-  leavesUntested(project: Project): Promise<"off" | "no-command" | undefined>;
+  testsOf(project: Project): Promise<{ readonly testMerges: boolean; readonly command: readonly string[] }>;
 }
 
 /** The services that handlers are given. */

@@ -7,7 +7,7 @@ import { projectFiles } from "../../home/project-files.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Repositories } from "../core.ts";
 import { type CommandPorts, runInWorkspace } from "../effects/commands.ts";
-import { testsOf } from "../effects/tests.ts";
+import { testsOf as performTests } from "../effects/tests.ts";
 import type { Protection } from "../protection.ts";
 import type { StoppableCommands } from "../stoppable-commands.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
@@ -45,21 +45,14 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
       return { workspaces: places.workspaces, signal, where: where(), test, ...landing };
     },
   };
-  const leavesUntested = async (project: Project) => {
-    const { testMerges } = settingsOf(project);
-    const hasCommand = (await testCommandOf(settingsOf, project)).length > 0;
-    return testMerges === hasCommand ? undefined : testMerges ? "no-command" : "off";
+  const testsOf = async (project: Project) => {
+    const { testMerges, testCommand } = settingsOf(project);
+    if (testCommand.length > 0) return { testMerges, command: testCommand };
+    const { findTestCommand } = await import("../../project-tests/find-test-command.ts");
+    const search = findTestCommand(projectFiles(project.path));
+    return { testMerges, command: search.kind === "found" ? search.commands[0].argv : [] };
   };
-  return { ...ports, merging: createMerging(ports), leavesUntested };
-}
-
-/** The command that tests a project: the configured one, else what its files in the user's checkout name; empty if neither. */
-export async function testCommandOf(settingsOf: SettingsOf, project: Project): Promise<readonly string[]> {
-  const { testCommand } = settingsOf(project);
-  if (testCommand.length > 0) return testCommand;
-  const { findTestCommand } = await import("../../project-tests/find-test-command.ts");
-  const search = findTestCommand(projectFiles(project.path));
-  return search.kind === "found" ? search.commands[0].argv : [];
+  return { ...ports, merging: createMerging(ports), testsOf };
 }
 
 export interface TestMergedPorts extends CommandPorts {
@@ -86,7 +79,7 @@ async function testMerged(
   if (task === undefined) return "passed";
   const folder = join(ports.places.workspaces, ".merging", project.name);
   await checkOut(ports, own, { project, commit, folder, task, ref: "refs/signalbox/merging/tested" });
-  const run = testsOf({ ...ports, folderOf: async () => folder, portOf: async () => undefined });
+  const run = performTests({ ...ports, folderOf: async () => folder, portOf: async () => undefined });
   try {
     await run({ action: "run_tests", params: {} }, { task, key: `merge:${commit}` });
     return "passed";

@@ -180,9 +180,11 @@ async function whyUntested(core: Core, project: Project, merge: Merge): Promise<
   if (merge.before === merge.after) return null;
   if (merge.untested) return "no-command";
   try {
-    const why = await gitOf(core).leavesUntested(project);
-    // The tests of a merge that has landed are those of its own files, which may be others than those of the user's checkout.
-    return why === "no-command" && merge.endedAt !== undefined ? null : (why ?? null);
+    const { testMerges, command } = await gitOf(core).testsOf(project);
+    if (testMerges === command.length > 0) return null;
+    if (!testMerges) return "off";
+    // A merge that has landed was tested with its own files, which may be others than those of the user's checkout.
+    return merge.endedAt === undefined ? "no-command" : null;
   } catch (error) {
     // An unreadable configuration is reported elsewhere; the merge itself is valid.
     if (error instanceof Fault) return null;
