@@ -46,7 +46,11 @@ test("an error names only a plausible reset time, and a person is called for eve
   const stored = await store.createTask("coffee", sampleTask("t1", { status: "working", phase: "waiting", runs }));
   const told = async (resetAt: number | undefined, trouble = "") => {
     const error = { kind: "authentication", message: "Log in", resetAt };
-    const signs = { activity: trouble === "" ? "idle" : "busy", since: 0, error: resetAt === undefined ? undefined : error };
+    const signs = {
+      activity: trouble === "" ? "idle" : "busy",
+      since: 0,
+      error: resetAt === undefined ? undefined : error,
+    };
     const watch = { run: { key: "worker#1" }, started: { raised: "" }, signs, trouble };
     const agents = {
       watchOf: () => watch,
