@@ -264,7 +264,7 @@ const settlePause = 100;
 
 const maxSettleChecks = 100;
 
-async function firstFacts(core: Core, project: Project, document: StoredDocument): Promise<Facts> {
+export async function firstFacts(core: Core, project: Project, document: StoredDocument): Promise<Facts> {
   return {
     document: parseTaskDocument(document.text),
     head: "",
@@ -275,7 +275,7 @@ async function firstFacts(core: Core, project: Project, document: StoredDocument
   };
 }
 
-async function freeId({ ids, store }: Core): Promise<string> {
+export async function freeId({ ids, store }: Core): Promise<string> {
   for (;;) {
     const id = ids.task();
     if ((await store.getTask(id)) === undefined) return id;

@@ -74,7 +74,8 @@ interface Seat {
   /** Notifications of a task can overtake each other. */
   readonly revision: number;
   readonly project: string;
-  readonly order: number;
+  /** Its age; a part of a plan is as old as the task that the plan is for. */
+  readonly age: readonly [ancestor: number, own: number];
   readonly priority: number;
   readonly dependsOn: readonly string[];
   /** Whether the task has a slot. */
@@ -121,7 +122,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   const waitingIn = (project: string) =>
     [...seats]
       .filter(([, seat]) => seat.project === project && seat.start !== undefined)
-      .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order);
+      .sort(([, a], [, b]) => b.priority - a.priority || a.age[0] - b.age[0] || a.age[1] - b.age[1]);
   const notifyWaiting = (project: string) => {
     for (const [task] of waitingIn(project)) ports.nextChanged?.(task);
   };
@@ -162,9 +163,10 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
 
   /** Returns the projects in which a task may start now that could not before. */
   const note = async (stored: StoredTask): Promise<readonly string[]> => {
-    const { task, isOpen, order, revision } = stored;
+    const { task, isOpen, revision } = stored;
     revisions.hear(stored);
     const workflow = await ports.workflowOf(task);
+    const age = isOpen ? await ageOf(ports.store, stored) : ([0, 0] as const);
     const before = seats.get(task.id);
     // A closed task must not get a seat again. An older notification counts until the newer ones are processed, because
     // the caller relies on the seat being taken.
@@ -181,12 +183,14 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       notifyWaiting(task.project);
       return projects;
     }
-    const { project, priority, dependsOn, autostart, held, phase, workspace } = task;
+    const { project, priority, dependsOn, held, phase, workspace } = task;
     const way = startOf(workflow, task);
-    const start = autostart && held === undefined && phase === "waiting" ? way : undefined;
-    // In a waiting state the task may just have been given a slot, or may not have released its earlier one yet.
-    const isTaken = way === undefined || phase === "doing" || workspace !== "";
-    setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken, start });
+    const start = startsByItself(workflow, task) && held === undefined && phase === "waiting" ? way : undefined;
+    // In a waiting state the task may just have been given a slot, or may not have released its earlier one yet. A parent
+    // without a workspace leaves its slot to its children.
+    const needsNone = way !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";
+    const isTaken = !needsNone || phase === "doing" || workspace !== "";
+    setSeat(task.id, { revision, project, age, priority, dependsOn, isTaken, start });
     if (left.has(project)) notifyWaiting(project);
     return start !== undefined || (before?.isTaken === true && !isTaken) ? [project] : [];
   };
@@ -225,6 +229,29 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       await working;
     },
   };
+}
+
+/**
+ * Whether the task starts once there is a slot. A part waits for its parent first. A task that has begun, and waits for a
+ * slot again, is not asked about a second time.
+ */
+function startsByItself(workflow: Workflow, { autostart, part, status }: Task): boolean {
+  if (part !== undefined) return part.slot !== undefined;
+  return autostart || status !== workflow.initial[0];
+}
+
+const maxDepth = 20;
+
+/** The children of an older task come before a younger task, so that what was begun first is finished first. */
+async function ageOf(store: Store, { task, order }: StoredTask): Promise<Seat["age"]> {
+  let ancestor = order;
+  let at: Task | undefined = task;
+  for (let depth = 0; at?.part !== undefined && depth < maxDepth; depth++) {
+    const parent: StoredTask | undefined = await store.getTask(at.parent);
+    ancestor = parent?.order ?? ancestor;
+    at = parent?.task;
+  }
+  return [ancestor, order];
 }
 
 async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {

@@ -21,6 +21,7 @@ import { publishAgents } from "../callers.ts";
 import { chooseWorkflow } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import { refuseAwaited } from "../dependencies.ts";
+import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
 import { eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
@@ -29,7 +30,7 @@ import { isoTime } from "../views.ts";
 import { changeBranch } from "../workspaces/branch.ts";
 import { leaveWorkspaces } from "../workspaces/free-workspaces.ts";
 import { otherTaskWith } from "../workspaces/own-branches.ts";
-import { changeView, haltTask } from "./move-task.ts";
+import { changeView } from "./move-task.ts";
 
 export function getDocument(core: Core): Handler<Routes["getDocument"]> {
   return async (asked) => {
