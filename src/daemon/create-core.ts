@@ -261,7 +261,7 @@ export function createCore(ports: CorePorts): RunningCore {
     isBlocked: isUnconfigured,
     isPaused: async ({ id, project }) => isPaused(project) && !(await beganByPerson(store, id)),
   });
-  const mayStart = (project: string) => !isPaused(project);
+  const mayStart = (project: string) => !isPaused(project) && !children.isBusy(project);
   const scheduler = createScheduler({
     ...{ store, clock, workflowOf, submit, poolSize, mayStart, onError },
     nextChanged: needs.noticed,

@@ -43,6 +43,8 @@ export interface Scheduler {
   recall(stored: StoredTask): Promise<void>;
   /** Checks again: a project's pool may have changed. */
   wake(): void;
+  /** Checks a project again whose tasks could not start for a moment. A slot that was left free stays so. */
+  resumed(project: string): void;
   /** The slot that a task has, or is about to release, goes to the next task. */
   startNext(task: Pick<Task, "id" | "project">): void;
   /** Whether a slot was released by a task whose workflow does not start another task then. */
@@ -78,6 +80,8 @@ interface Seat {
   readonly age: readonly [ancestor: number, own: number];
   readonly priority: number;
   readonly dependsOn: readonly string[];
+  /** Whether it is a task that was started before, or a part of one: it starts in a slot that was left free too. */
+  readonly isBegun: boolean;
   /** Whether the task has a slot. */
   readonly isTaken: boolean;
   /** The request that starts it; undefined where it has started, is held, or waits for a person. */
@@ -128,8 +132,9 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
   const fill = async (project: string) => {
     if (ports.mayStart?.(project) === false) return;
-    for (const [task, { start, dependsOn }] of waitingIn(project)) {
+    for (const [task, { start, dependsOn, isBegun }] of waitingIn(project)) {
       if (stopped || start === undefined || (await isFull(project, task))) return;
+      if (left.has(project) && !isBegun) continue;
       try {
         if (!(await areDone(ports, dependsOn))) continue;
         // The task's slot is taken before the next task is considered.
@@ -144,8 +149,8 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     }
   };
 
-  const wakeProject = (project: string) => {
-    if (left.delete(project)) notifyWaiting(project);
+  const wakeProject = (project: string, takesLeft = true) => {
+    if (takesLeft && left.delete(project)) notifyWaiting(project);
     dirty.add(project);
     if (working !== undefined || stopped) return;
     working = (async () => {
@@ -157,7 +162,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       .catch(retryLater)
       .finally(() => {
         working = undefined;
-        if (dirty.size > 0 && !stopped) wakeProject([...dirty][0] ?? "");
+        if (dirty.size > 0 && !stopped) wakeProject([...dirty][0] ?? "", false);
       });
   };
 
@@ -181,6 +186,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       if (passedOn.delete(task.id) || !saysWhenNext(workflow)) return [task.project, ...projects];
       left.add(task.project);
       notifyWaiting(task.project);
+      wakeProject(task.project, false);
       return projects;
     }
     const { project, priority, dependsOn, held, phase, workspace } = task;
@@ -190,7 +196,8 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     // without a workspace leaves its slot to its children.
     const needsNone = way !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";
     const isTaken = !needsNone || phase === "doing" || workspace !== "";
-    setSeat(task.id, { revision, project, age, priority, dependsOn, isTaken, start });
+    const isBegun = task.part !== undefined || task.status !== workflow.initial[0];
+    setSeat(task.id, { revision, project, age, priority, dependsOn, isBegun, isTaken, start });
     if (left.has(project)) notifyWaiting(project);
     return start !== undefined || (before?.isTaken === true && !isTaken) ? [project] : [];
   };
@@ -219,6 +226,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     },
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,
+    resumed: (project) => wakeProject(project, false),
     startNext({ id, project }) {
       passedOn.add(id);
       wakeProject(project);

@@ -61,15 +61,10 @@ export function awaitsChildren(workflow: Workflow, { status, wait }: Task): bool
   return workflow.states[status]?.wait.kind === "fan_out" && !wait.childrenOver && !wait.skipped;
 }
 
-/** How a fan-out is carried out. No more children run at the same time than the project has workspaces. */
-export function fanOutOptions(
-  workflow: Workflow,
-  task: Task,
-  { parallel, waves, policy }: FanOut,
-  poolSize: number,
-): FanOutOptions {
+/** How a fan-out is carried out. Its parts may have to wait for a workspace in addition: the pool is not its own. */
+export function fanOutOptions(workflow: Workflow, task: Task, { parallel, waves, policy }: FanOut): FanOutOptions {
   return {
-    parallel: Math.max(1, Math.min(resolve(parallel, workflow, task), poolSize)),
+    parallel: resolve(parallel, workflow, task),
     waves: resolve(waves, workflow, task),
     policy: resolve(policy, workflow, task) as FanOutOptions["policy"],
   };

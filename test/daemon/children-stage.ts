@@ -79,7 +79,20 @@ export async function childrenStage(options: StageOptions = {}) {
     stage.newest().submit(id, { kind: "edit", actor: { role: "engine" }, set: { workspace } });
   mkdirSync(join(stage.core.home, "workflows"), { recursive: true });
   writeFileSync(join(stage.core.home, "workflows", "part.yml"), part);
-  const { store, rest } = stage;
+  const { store } = stage;
+  /** The workflow of the children is read from a file, which takes real time. */
+  const rest = async (milliseconds = 0) => {
+    await stage.rest(milliseconds);
+    for (let quiet = 0, last = -1; quiet < 3; ) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      await stage.rest();
+      const owed = await store.dueEffects(stage.clock.now(), 100);
+      const isReading = owed.some(({ effect }) => effect.action === "start_children");
+      const now = await store.lastEvent();
+      quiet = now === last && !isReading ? quiet + 1 : 0;
+      last = now;
+    }
+  };
   const all = (id: string) =>
     childrenOf({ store, workflowOf: (task) => stage.newest().workflows.get(task.workflowHash) }, id);
   const newest = async (id: string): Promise<readonly ChildTask[]> => {
@@ -93,6 +106,7 @@ export async function childrenStage(options: StageOptions = {}) {
   };
   return {
     ...stage,
+    rest,
     all,
     newest,
     childFor,

@@ -20,6 +20,7 @@ import type { Clock } from "../../ports/system.ts";
 import type { Core } from "../core.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Perform } from "../perform.ts";
+import type { Answer } from "../submit.ts";
 import { childrenOf as childrenIn } from "./child-tasks.ts";
 import { makeChildren, type Try } from "./make-child.ts";
 
@@ -29,6 +30,11 @@ export interface Children {
   noticed(stored: StoredTask): void;
   /** After a start: looks at the parents among these tasks, and at the parents of these tasks. */
   recover(tasks: readonly StoredTask[]): Promise<void>;
+  /**
+   * Whether the next step of a parent in this project is being worked out. Until then no other task is started: it could
+   * take the place of a part that is about to get a slot.
+   */
+  isBusy(project: string): boolean;
   readonly performers: { readonly startChildren: Perform; readonly stopChildren: Perform };
   stop(): Promise<void>;
 }
@@ -44,6 +50,7 @@ const retryPause = 10_000;
 
 export function createChildren({ clock, core, onError }: ChildrenPorts): Children {
   const busy = new Map<string, Promise<void>>();
+  const projects = new Map<string, string>();
   const again = new Set<string>();
   const timers = new Map<string, () => void>();
   /** What waits for the children of a task to end. */
@@ -52,7 +59,6 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
 
   const wake = (parent: string) => {
     if (stopped) return;
-    for (const tell of waiting.get(parent) ?? []) tell();
     if (busy.has(parent)) return void again.add(parent);
     timers.get(parent)?.();
     timers.delete(parent);
@@ -67,7 +73,10 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
       })
       .finally(() => {
         busy.delete(parent);
-        if (again.delete(parent)) wake(parent);
+        if (again.delete(parent)) return wake(parent);
+        const project = projects.get(parent);
+        projects.delete(parent);
+        if (!stopped && project !== undefined) core().scheduler.resumed(project);
       });
     busy.set(parent, looking);
   };
@@ -82,7 +91,7 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
       tellers.add(tell);
     });
     promise.catch(() => {});
-    const cancelTimer = clock.after(retryPause, () => wake(parent));
+    const cancelTimer = clock.after(retryPause, () => tell());
     const cancel = () => {
       cancelTimer();
       tellers.delete(tell);
@@ -92,12 +101,16 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
   };
 
   return {
+    isBusy: (project) => [...busy.keys()].some((parent) => projects.get(parent) === project),
     noticed({ task, isOpen }) {
       const { id, part, parent, workflowHash, status, previousStatus } = task;
       const states = core().workflows.known(workflowHash)?.states;
       // While a child runs, its parent has nothing to do.
-      if (part !== undefined && (!isOpen || part.slot === undefined || states?.[status]?.terminal !== false))
+      if (part !== undefined && (!isOpen || part.slot === undefined || states?.[status]?.terminal !== false)) {
+        for (const tell of waiting.get(parent) ?? []) tell();
+        projects.set(parent, task.project);
         wake(parent);
+      }
       if ([status, previousStatus].some((name) => states?.[name]?.wait.kind === "fan_out")) wake(id);
     },
     async recover(tasks) {
@@ -206,8 +219,7 @@ async function advance(
   const { items } = plan;
   const children = newestTries(all, parent.entry);
   const byItem = new Map(children.map((child) => [child.task.part.item, child]));
-  const poolSize = (await core.store.getProject(parent.project))?.poolSize ?? 1;
-  const next = nextOfFanOut(items, children, fanOutOptions(workflow, parent, fanOut, poolSize));
+  const next = nextOfFanOut(items, children, fanOutOptions(workflow, parent, fanOut));
   const named = (ids: readonly string[]) => ids.flatMap((id) => byItem.get(id) ?? []);
 
   const ended = [
@@ -229,7 +241,7 @@ async function advance(
   let slots: readonly ChildTask[] = all;
   for (const child of started) {
     const part = { ...child.task.part, slot: freeSlot(slots) };
-    await core.submit(child.task.id, { kind: "edit", actor: { role: "engine" }, set: { part } });
+    mustChange(await core.submit(child.task.id, { kind: "edit", actor: { role: "engine" }, set: { part } }));
     slots = [...slots, { ...child, task: { ...child.task, part } }];
   }
   if (ended.length + tries.length + started.length > 0) return true;
@@ -270,5 +282,12 @@ async function end(core: Core, { task, workflow }: ChildTask, reason: string): P
       hint: `End it yourself: signalbox task cancel ${task.id}`,
     });
   const request = { kind: "move", to, actor: { role: "engine" }, reason } as const;
-  await haltTask(core, task.id, () => core.submit(task.id, request, undefined, "brake"), reason);
+  mustChange(await haltTask(core, task.id, () => core.submit(task.id, request, undefined, "brake"), reason));
+}
+
+/** What is refused would be tried again at once, without end. A child that has ended meanwhile is no refusal. */
+function mustChange({ decision, stored }: Answer): void {
+  if (decision.kind !== "rejected" || decision.reasons.some(({ code }) => code === "terminal")) return;
+  const why = decision.reasons.map(({ text }) => text).join(" ");
+  throw new Fault("children.refused", `The child ${stored.task.id} could not be changed. ${why}`);
 }

@@ -1,3 +1,4 @@
+import { parseTaskDocument } from "../../documents/task-document.ts";
 import { endProblem } from "../../engine/child-workflows.ts";
 import { createTask as decideCreation } from "../../engine/create.ts";
 import type { Item } from "../../engine/fan-out.ts";
@@ -41,9 +42,12 @@ export async function makeChildren(
     });
   await core.workflows.keep(chosen.workflow, chosen.text);
   const prefix = configFor(core, project).branchPrefix.value;
+  const whole = parseTaskDocument((await core.store.getDocument(parent.id)).text)
+    .byHeading.get("Context")
+    ?.body.trim();
   for (const each of tries) {
     const id = await freeId(core);
-    const document = await firstDocument(core, chosen.workflow, each.item.description, undefined);
+    const document = await firstDocument(core, chosen.workflow, contextOf(each.item, whole), undefined);
     const facts = await firstFacts(core, project, document);
     const now = isoTime(core.clock.now());
     const own = { id, branch: `${prefix}${id}`, createdAt: now, updatedAt: now };
@@ -63,6 +67,12 @@ export async function makeChildren(
       });
     if (stored !== undefined) core.changed(stored);
   }
+}
+
+/** What the child's task file says: about its part, then what a person said about the whole. */
+function contextOf({ description }: Item, whole = ""): string {
+  const about = whole === "" ? "" : `About the whole task, of which this is a part:\n\n${whole}`;
+  return [description.trim(), about].filter((each) => each !== "").join("\n\n");
 }
 
 function why(decision: ReturnType<typeof decideCreation>): string {
