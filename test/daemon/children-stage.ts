@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { childrenOf } from "../../src/daemon/children/child-tasks.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
+import type { Submit } from "../../src/daemon/submit.ts";
 import { type ChildTask, newestTries, stateOfChild } from "../../src/engine/children.ts";
 import type { Creation } from "../../src/engine/create.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -51,6 +52,8 @@ prompts: { build: "{title}: {description} ({parent.branch} {agent_number}) {reas
 interface StageOptions {
   readonly poolSize?: number;
   readonly store?: Store;
+  /** What the test itself reads; the core's store where it is missing. */
+  readonly seen?: Store;
   readonly parent?: string;
   readonly part?: string;
   readonly performers?: Performers;
@@ -65,21 +68,27 @@ export interface PlannedItem {
 export async function childrenStage(options: StageOptions = {}) {
   const { poolSize = 8, parent = parentWorkflow, part = partWorkflow } = options;
   let ids = 0;
+  // Given once the core exists: it may owe effects from before.
+  let submit: Submit | undefined;
+  const edit = (id: string, workspace: string) =>
+    submit?.(id, { kind: "edit", actor: { role: "engine" }, set: { workspace } });
   const folders: Performers = {
     acquire_workspace: async (_, { task }) => void (await edit(task.id, `/folders/${task.id}`)),
     release_workspace: async (_, { task }) => void (await edit(task.id, "")),
   };
   const quiet = ["spawn_agent", "notify_agent", "notify", "run_command"].map((name) => [name, async () => {}] as const);
   const performers: Performers = { ...Object.fromEntries(quiet), ...folders, ...options.performers };
-  const stage = await coreStage(parent, poolSize, options.store, () => ({
-    ids: { task: () => `c${++ids}`, secret: () => "0".repeat(48) },
-    performers: () => performers,
-  }));
-  const edit = (id: string, workspace: string) =>
-    stage.newest().submit(id, { kind: "edit", actor: { role: "engine" }, set: { workspace } });
-  mkdirSync(join(stage.core.home, "workflows"), { recursive: true });
-  writeFileSync(join(stage.core.home, "workflows", "part.yml"), part);
-  const { store } = stage;
+  const furnish = (home: string) => {
+    mkdirSync(join(home, "workflows"), { recursive: true });
+    writeFileSync(join(home, "workflows", "part.yml"), part);
+  };
+  const ports = { ids: { task: () => `c${++ids}`, secret: () => "0".repeat(48) }, performers: () => performers };
+  const moreOf = (_: unknown, given: Submit) => {
+    submit = given;
+    return ports;
+  };
+  const stage = await coreStage(parent, poolSize, options.store, moreOf, furnish);
+  const store = options.seen ?? stage.store;
   /** The workflow of the children is read from a file, which takes real time. */
   const rest = async (milliseconds = 0) => {
     await stage.rest(milliseconds);
@@ -106,6 +115,7 @@ export async function childrenStage(options: StageOptions = {}) {
   };
   return {
     ...stage,
+    store,
     rest,
     all,
     newest,

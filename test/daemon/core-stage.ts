@@ -24,12 +24,14 @@ export async function coreStage(
   poolSize = 1,
   store: Store = createMemoryStore(),
   more: (clock: ScriptedClock, submit: Submit) => Partial<CorePorts> = () => ({}),
+  furnish: (home: string) => void = () => {},
 ) {
   const { workflow, problems } = loadWorkflow(text, "test.yml");
   if (workflow === undefined) throw new Error(JSON.stringify(problems));
   const home = mkdtempSync(join(tmpdir(), "signalbox-core-"));
   onTestFinished(() => removeFolder(home));
   makePrivateFolder(homePlaces(home).run);
+  furnish(home);
   const clock = createScriptedClock(1_000_000);
   const errors: unknown[] = [];
   const nothing: Performers = Object.fromEntries(
