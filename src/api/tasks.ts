@@ -15,6 +15,18 @@ const needWire = record({
   since: text,
 });
 
+/** Which part of its parent's plan a task is; `slot` is null until its parent lets it start. */
+const planPartWire = record({
+  ...{ item: text, try: integer(1), slot: nullable(integer(1)), title: text, files: list(text) },
+  size: oneOf("S", "M", "L"),
+});
+
+/** How far the parts of a task's plan are. `checkpoint`: the state of the least advanced one that runs. */
+const childrenWire = record({
+  ...{ checkpoint: text, waiting: integer(0), running: integer(0), done: integer(0), failed: integer(0) },
+  ...{ skipped: integer(0), needPerson: list(text) },
+});
+
 /** A task as the API shows it. Times are ISO texts. */
 export const taskWire = record({
   id: text,
@@ -54,6 +66,8 @@ export const taskWire = record({
   /** What of the things that decide about work its work has changed; a person must see it before it is merged. */
   protectedChanges: list(text),
   parent: text,
+  part: nullable(planPartWire),
+  children: nullable(childrenWire),
   dependsOn: list(text),
   labels: list(text),
   priority: integer(Number.MIN_SAFE_INTEGER),

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { childProgress, explainChildren } from "../../src/daemon/children/progress.ts";
 import { childrenStage, parentWorkflow, partWorkflow } from "./children-stage.ts";
 
 const human = { role: "human" };
@@ -193,4 +194,29 @@ test("a child workflow that the engine could not end is refused before any child
   expect(await stage.all("p1")).toEqual([]);
   const held = (await stage.store.getTask("p1"))?.task.held;
   expect(held).toMatchObject({ again: "effects", reason: expect.stringContaining("The engine cannot end a child in") });
+});
+
+test("a parent counts its parts, shows the least advanced one, and names those that need a person", async () => {
+  const part = partWorkflow.replace("outcomes: [{ on: failed, then: failed }]\n", "");
+  const stage = await childrenStage({ part });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }, { id: "c", needs: ["a", "b"] }]);
+  await stage.finish("p1", "a");
+  await stage.finish("p1", "b", "error");
+  const parent = await stage.store.getTask("p1");
+  const child = await stage.childFor("p1", "b");
+  const waiting = await stage.childFor("p1", "c");
+  if (parent === undefined) throw new Error("missing");
+  const workflow = await stage.core.workflows.get(parent.task.workflowHash);
+  expect(await childProgress(stage.core, parent.task, workflow)).toEqual({
+    ...{ checkpoint: "working", waiting: 1, running: 1, done: 1, failed: 0, skipped: 0, needPerson: [child.id] },
+  });
+  expect(await explainChildren(stage.core, parent.task, workflow)).toEqual([
+    expect.objectContaining({ reason: 'Its parts: 1 done, 1 running, 1 waiting. The least advanced is in "working".' }),
+    { reason: `Its part ${child.id} needs a person.`, fix: `signalbox task explain ${child.id}` },
+  ]);
+  expect(await explainChildren(stage.core, waiting, await stage.core.workflows.get(waiting.workflowHash))).toEqual([
+    expect.objectContaining({ reason: `It needs "b" (${child.id}), which is not done.` }),
+  ]);
+  // The parent itself needs nobody: the person is called once.
+  expect(await stage.core.needs.of(parent)).toEqual([]);
 });

@@ -14,6 +14,7 @@ import { explainAgents } from "../agents/explain-agents.ts";
 import { lifeOf } from "../agents/run-signs.ts";
 import { isWanted } from "../agents/start-run.ts";
 import { claimOf, findTask } from "../authorise.ts";
+import { explainChildren } from "../children/progress.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import {
@@ -56,6 +57,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await partlyMerged(core, task)),
         ...agents.blocked,
         ...blocked,
+        ...(await explainChildren(core, task, workflow)),
         ...(await deadAgent(core, task)),
         ...waiting.map(({ reason, fix }) => ({ reason, fix })),
         ...left(core, workflow, task).filter(({ reason }) => !needs.some(({ text }) => text === reason)),
@@ -161,7 +163,7 @@ async function byItself(
 ) {
   const due = deadlines.of(task.id);
   const timed = due === undefined ? [] : [{ what: due.what, at: isoTime(due.at) }];
-  const isWaiting = task.held === undefined && task.autostart && scheduler.waits(task.id);
+  const isWaiting = task.held === undefined && scheduler.waits(task.id);
   if (!isWaiting) return timed;
   if (agents?.pauses.why(task.project) !== undefined) return [...timed, { what: "Start once it is resumed", at: null }];
   // A dependency that will never be done is a need.
@@ -191,14 +193,14 @@ async function unsaved({ store }: Core, { id, project }: Task): Promise<readonly
 }
 
 /** A slot is free, but only spawn_next in the workflow would start this task. */
-function left({ scheduler }: Core, workflow: Workflow, { id, project, autostart, held }: Task): readonly Block[] {
-  if (held !== undefined || !autostart || !scheduler.waits(id) || !scheduler.isLeft(project)) return [];
+function left({ scheduler }: Core, workflow: Workflow, { id, project, held }: Task): readonly Block[] {
+  if (held !== undefined || !scheduler.waits(id) || !scheduler.isLeft(project)) return [];
   return [{ reason: leftReason(workflow), fix: `Start it: signalbox task spawn ${id}` }];
 }
 
 /** All workspaces are taken. Tasks that wait for a person keep theirs too, so a person must see why nothing starts. */
-async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id, project, autostart, held }: Task) {
-  const waitsForSlot = held === undefined && autostart && scheduler.waits(id) && (await scheduler.isFull(project, id));
+async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id, project, held }: Task) {
+  const waitsForSlot = held === undefined && scheduler.waits(id) && (await scheduler.isFull(project, id));
   if (!waitsForSlot && !pools?.room.waits(id)) return [];
   const size = (await store.getProject(project))?.poolSize ?? 0;
   const more = `signalbox project update ${project} --pool-size ${size + 1}`;
