@@ -197,7 +197,7 @@ test("a child workflow that the engine could not end is refused before any child
 });
 
 test("a parent counts its parts, shows the least advanced one, and names those that need a person", async () => {
-  const part = partWorkflow.replace("outcomes: [{ on: failed, then: failed }]\n", "");
+  const part = partWorkflow.replace("    outcomes: [{ on: failed, then: failed }]\n", "");
   const stage = await childrenStage({ part });
   await stage.plan("p1", [{ id: "a" }, { id: "b" }, { id: "c", needs: ["a", "b"] }]);
   await stage.finish("p1", "a");
