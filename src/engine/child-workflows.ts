@@ -41,7 +41,7 @@ export function endProblem(child: Workflow, name: string): Pick<ChildProblem, "m
   if (first === undefined) return undefined;
   const others = stuck.length > 1 ? ` and ${stuck.length - 1} more` : "";
   const ends = Object.values(child.states).filter(({ outcome }) => outcome === "cancelled");
-  const to = ends[0]?.name ?? "CANCELLED";
+  const to = ends[0]?.name ?? "dropped";
   return {
     message: `The engine cannot end a child in "${first.name}"${others} of the workflow "${name}": there is no way by engine, without conditions, to a terminal state with the outcome cancelled.`,
     fix: `Add to it: - { from: any, to: ${to}, by: [engine, human], hooks: [kill_session, release_workspace] }`,

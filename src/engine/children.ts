@@ -1,3 +1,4 @@
+import { isJsonObject } from "../json.ts";
 import {
   type Child,
   type FanOutOptions,
@@ -23,8 +24,7 @@ export interface ChildTask {
 /** The items that a fan-out is over: the list that its state names, in the task's results. */
 export function planOf(task: Pick<Task, "results">, { from }: Pick<FanOut, "from">): ItemsReading {
   const result = task.results[from.result];
-  const isRecord = typeof result === "object" && result !== null;
-  return readItems(isRecord ? (result as Record<string, unknown>)[from.field] : undefined);
+  return readItems(isJsonObject(result) ? result[from.field] : undefined, from.field);
 }
 
 /** The children of one stay of their parent: for each item the newest try, in the order in which they were made. */

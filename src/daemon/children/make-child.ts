@@ -80,9 +80,7 @@ function why(decision: ReturnType<typeof decideCreation>): string {
 }
 
 function partOf(stay: number, { item, try: number, reason }: Try): Part {
-  const { id, title, description } = item;
-  // Plans of earlier versions have neither.
-  const { files = [], size = "M" } = item as Partial<Pick<Part, "files" | "size">>;
+  const { id, title, description, files, size } = item;
   const part = { stay, item: id, try: number, title, description, files, size };
   return reason === undefined || reason === "" ? part : { ...part, reason };
 }
