@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { type Call, errorBodyOf } from "../api/client.ts";
 import { routes } from "../api/routes.ts";
-import type { DiffPart, GivenBackView, MergeView, SaidView } from "../api/tasks.ts";
+import type { GivenBackView, MergeView, SaidView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
+import type { DiffPart } from "../api/work.ts";
 import { loadWorkflow } from "../engine/language/load.ts";
 import { verify } from "../engine/verify/verify.ts";
 import { Fault } from "../fault.ts";
