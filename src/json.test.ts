@@ -20,6 +20,12 @@ test("only a JSON object is parsed as an object", () => {
     expect(parseObject(text)).toBeUndefined();
 });
 
+test("an object that is nested too deep to be handled is no object", () => {
+  const nested = (depth: number) => `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+  expect(parseObject(nested(400))).toBeDefined();
+  expect(parseObject(nested(100_000))).toBeUndefined();
+});
+
 test("lists and null are not objects", () => {
   expect([{}, [], null, "x", undefined].map(isJsonObject)).toEqual([true, false, false, false, false]);
 });

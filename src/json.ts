@@ -12,10 +12,27 @@ export function parseObject(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {
     const value: unknown = JSON.parse(text);
+    // Every level takes two characters.
+    if (text.length > 2 * maxDepth && isTooDeep(value)) return undefined;
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** More levels than any program needs. Functions that call themselves for each level would exhaust the stack at thousands. */
+const maxDepth = 500;
+
+/** Whether a value of JSON is nested so deep that it cannot be checked, stored or written. */
+export function isTooDeep(value: unknown): boolean {
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    const { value: found, depth } = each;
+    if (typeof found !== "object" || found === null) continue;
+    if (depth >= maxDepth) return true;
+    for (const inner of Object.values(found)) open.push({ value: inner, depth: depth + 1 });
+  }
+  return false;
 }
 
 /** The value at a path of keys and list indices; undefined if the path does not exist. */

@@ -41,6 +41,8 @@ const permissionsWire = record({
   /** The harnesses in which agents would have full permissions, with their roles. */
   needed: list(record({ harness: text, title: text, roles: list(text) })),
   workspaces: oneOf("worktree", "clone"),
+  /** Whether all of these agents would run in a sandbox. */
+  sandboxed: boolean,
 });
 export type PermissionsView = TypeOf<typeof permissionsWire>;
 

@@ -11,10 +11,10 @@ import {
   personRoutes,
   pullRequestWire,
   taskWire,
-  workRoutes,
 } from "./tasks.ts";
 import { crewRoutes, ticketRoutes } from "./tickets.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
+import { workRoutes } from "./work.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 export type { ProjectView } from "./projects.ts";

@@ -15,6 +15,18 @@ const needWire = record({
   since: text,
 });
 
+/** Which part of its parent's plan a task is; `slot` is null until its parent lets it start. */
+const planPartWire = record({
+  ...{ item: text, try: integer(1), slot: nullable(integer(1)), title: text, files: list(text) },
+  size: oneOf("S", "M", "L"),
+});
+
+/** How far the parts of a task's plan are. `checkpoint`: the state of the least advanced one that runs. */
+const childrenWire = record({
+  ...{ checkpoint: text, waiting: integer(0), running: integer(0), done: integer(0), failed: integer(0) },
+  ...{ skipped: integer(0), needPerson: list(text) },
+});
+
 /** A task as the API shows it. Times are ISO texts. */
 export const taskWire = record({
   id: text,
@@ -54,6 +66,8 @@ export const taskWire = record({
   /** What of the things that decide about work its work has changed; a person must see it before it is merged. */
   protectedChanges: list(text),
   parent: text,
+  part: nullable(planPartWire),
+  children: nullable(childrenWire),
   dependsOn: list(text),
   labels: list(text),
   priority: integer(Number.MIN_SAFE_INTEGER),
@@ -111,8 +125,16 @@ const mergeWire = record({
   commits: integer(0),
   changed: list(text),
   dryRun: boolean,
-  /** The merged result was not tested, although there is a test command. */
-  untested: boolean,
+  /**
+   * Why the merged result was not tested. off: test_merges is false, although there is a test command. no-command: no test
+   * command was found. Null if it was tested, or if nothing asks for tests.
+   */
+  untested: nullable(oneOf("off", "no-command")),
+  /**
+   * The push that was made or would be made, and how many commits of the user's own it brought to the remote besides the
+   * work: null if the remote did not have the branch or, in a dry run, if that is not known. Null if nothing is pushed.
+   */
+  pushed: nullable(record({ remote: text, commits: nullable(integer(0)) })),
   /** Problems of the work that do not prevent the merge, as sentences. */
   warnings: list(text),
   task: taskWire,
@@ -312,70 +334,6 @@ export const personRoutes = {
       merge: nullable(mergeWire),
       /** The workflow merges next, and the task's branch has no commit of its own. */
       empty: boolean,
-    }),
-  }),
-} as const;
-
-const partWire = record({
-  /** The counts of lines are null for a binary file; `from` is the old name of a renamed file. */
-  files: list(record({ path: text, from: nullable(text), added: nullable(integer(0)), deleted: nullable(integer(0)) })),
-  /** A patch, as git writes it; empty if it was not asked for. */
-  text,
-  /** The lists or the patch are truncated. */
-  isCut: boolean,
-});
-export type DiffPart = TypeOf<typeof partWire>;
-
-const diffWire = record({
-  /** The branch that it is compared with, and their merge base. Empty if there is nothing to compare. */
-  target: text,
-  base: text,
-  commit: text,
-  committed: partWire,
-  /** Null if everything is committed, or if it was not asked for. */
-  uncommitted: nullable(partWire),
-  /** What of the things that decide about work the commit changes, in words. */
-  protectedChanges: list(text),
-  workspace: text,
-});
-export type DiffView = TypeOf<typeof diffWire>;
-
-/** The routes about a task's changes. */
-export const workRoutes = {
-  diffTask: route({
-    name: "diffTask",
-    method: "GET",
-    path: "/v1/tasks/:task/diff",
-    summary: "Show a task's changes since it began, and the uncommitted changes in its workspace",
-    access: "run",
-    query: record(
-      {},
-      {
-        project: shortText(100),
-        text: oneOf("true", "false"),
-        committed: oneOf("true", "false"),
-        sinceReview: oneOf("true", "false"),
-      },
-    ),
-    answer: diffWire,
-  }),
-  fetchTask: route({
-    name: "fetchTask",
-    method: "POST",
-    path: "/v1/tasks/:task/fetch",
-    summary: "Bring a task's commits into the user's repository, as a branch",
-    access: "person",
-    isNoted: true,
-    query: record({}, { project: shortText(100) }),
-    /** Another name for the branch. */
-    body: record({}, { as: shortText(200) }),
-    answer: record({
-      branch: text,
-      commit: text,
-      /** The user's repository. */
-      repository: text,
-      /** there: the branch had the commit already. */
-      how: oneOf("created", "forwarded", "there"),
     }),
   }),
 } as const;

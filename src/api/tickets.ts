@@ -48,6 +48,8 @@ const crewWire = record({
   troubles: list(text),
   /** Why tickets could not be assigned; `ticket` is empty if the problem affects all. */
   problems: list(record({ ticket: text, problem: text })),
+  /** What a person should know about how the work is merged, one sentence each. */
+  warnings: list(text),
   /** How many workspaces the project may have, and so how many tasks can run at the same time. */
   poolSize: integer(1),
 });

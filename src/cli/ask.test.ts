@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readSince } from "./ask.ts";
+import { explanation, readSince } from "./ask.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 
@@ -12,4 +12,12 @@ test("a time is a duration before now, or a local date or time", () => {
 
 test.each(["", "yesterday", "5", "7w", "2026-13-40"])("%j is not a time", (text) => {
   expect(() => readSince(text, now)).toThrow("is not a time");
+});
+
+test("the question about full permissions says what the sandbox keeps away, or that there is none", () => {
+  const about = { allowed: false, needed: [], workspaces: "clone" } as const;
+  const told = (sandboxed: boolean) => explanation("coffee", { ...about, sandboxed }).join("\n");
+  expect(told(true)).toMatch(/A sandbox confines them: .*nothing else of your home, .* nor other tasks\./);
+  expect(told(true)).not.toContain("they can too");
+  expect(told(false)).toMatch(/they have no sandbox here: what you can read.*they can too\. .* signalbox doctor/);
 });

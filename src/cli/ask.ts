@@ -61,7 +61,7 @@ export const worktreeLimits =
   "Worktrees share .git with your repository, so that an agent can move your branches and change hooks and settings";
 
 /** What a yes means, in sentences. */
-function explanation(project: string, { workspaces }: PermissionsView): readonly string[] {
+export function explanation(project: string, { workspaces, sandboxed }: PermissionsView): readonly string[] {
   const folders =
     workspaces === "clone"
       ? "Their folders are clones, which share nothing with your repository."
@@ -69,11 +69,18 @@ function explanation(project: string, { workspaces }: PermissionsView): readonly
   return [
     "They run commands, write files and use the network as you, without asking you first.",
     "Each task has its own folder and branch, and nothing is merged before its workflow allows it.",
-    "A folder does not confine them: what you can read, change or send from this machine, they can too.",
+    ...(sandboxed ? inSandbox : withoutSandbox),
     folders,
     `You are asked once. To revoke it: signalbox project update ${project} --full-permissions ask`,
   ];
 }
+
+const inSandbox = [
+  "A sandbox confines them: they can change only their own folder, their caches and their program's login and conversations. They see nothing else of your home, such as keys and tokens, and neither your repository nor other tasks.",
+];
+const withoutSandbox = [
+  "A folder does not confine them, and they have no sandbox here: what you can read, change or send from this machine, they can too. To see why there is none: signalbox doctor",
+];
 
 function shownHarnesses({ needed }: PermissionsView): string {
   return listed(needed.map(({ title, roles }) => `${title} (${listed(roles)})`));

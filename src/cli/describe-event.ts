@@ -12,7 +12,10 @@ export function describeEvent({ type, data }: EventView): string {
 }
 
 const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
-  "task.created": ({ status, workflow }) => `in ${text(status)}, with the workflow ${text(workflow)}`,
+  "task.created": ({ status, workflow, parent, item, ...rest }) =>
+    `in ${text(status)}, with the workflow ${text(workflow)}${
+      item === undefined ? "" : `, as the part "${text(item)}" of ${text(parent)}${again(rest.try)}`
+    }`,
   "task.moved": ({ from, to, cause, evidence }) =>
     `${text(from)} → ${text(to)}${inBrackets([text(cause), ...items(evidence).map(evidenceText)])}`,
   "task.settled": () => "all effects are done",
@@ -25,6 +28,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
     `in ${text(status)}${text(commit) === "" ? "" : `, at commit ${short(commit)}`}`,
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
+  "part.started": ({ item, slot, ...rest }) => `the part "${text(item)}"${again(rest.try)} in slot ${text(slot)}`,
   "task.edited": ({ changed }) => listed(texts(changed)),
   "workspace.mended": ({ workspace, branch }) =>
     `the broken HEAD of ${workspace} was set to ${branch}; what was there is saved (signalbox salvage list)`,
@@ -126,6 +130,11 @@ function short(hash: unknown): string {
 
 function text(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+/** Of a part that replaces a failed one. */
+function again(tried: unknown): string {
+  return tried === 1 ? "" : `, try ${text(tried)}`;
 }
 
 function texts(value: unknown): readonly string[] {

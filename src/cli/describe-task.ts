@@ -135,6 +135,8 @@ function rowsOf(
     ["ticket", task.ticket],
     ["protected", task.protectedChanges.join("; ")],
     ["parent", task.parent],
+    ["part", task.part === null ? "" : partText(task.part)],
+    ["parts", task.children === null ? "" : childrenText(task.children)],
     ["depends on", listed(task.dependsOn)],
     ["labels", task.labels.join(", ")],
     ["priority", priority === 0 ? "" : String(priority)],
@@ -204,4 +206,16 @@ export function writeNeeds(
     ]);
     return [head, ...needs].join("\n");
   }
+}
+
+function partText({ item, slot, ...part }: NonNullable<TaskView["part"]>): string {
+  const again = part.try === 1 ? "" : `, try ${part.try}`;
+  return `${item}${again}${slot === null ? "" : `, in slot ${slot}`}`;
+}
+
+function childrenText({ checkpoint, needPerson, ...counts }: NonNullable<TaskView["children"]>): string {
+  const told = Object.entries(counts).flatMap(([name, number]) => (number === 0 ? [] : [`${number} ${name}`]));
+  const where = counts.running === 0 ? [] : [`the least advanced in ${checkpoint}`];
+  const person = needPerson.length === 0 ? [] : [`a person is needed by ${needPerson.join(", ")}`];
+  return [...told, ...where, ...person].join(", ");
 }

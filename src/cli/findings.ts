@@ -12,7 +12,7 @@ import type { Task } from "../engine/task.ts";
 import type { Example, Finding } from "../engine/verify/finding.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
-import { childNames, type Found, findWorkflow, type Lookup } from "../home/workflows.ts";
+import { childNames, type Found, findChild, findWorkflow, type Lookup } from "../home/workflows.ts";
 import { isJsonObject } from "../json.ts";
 import { shellWord } from "../shell-quote.ts";
 import type { Context } from "./context.ts";
@@ -320,6 +320,17 @@ const maxShown = 5;
 /** Loads a workflow. With a `lookup`, the workflows of its children must exist too. */
 export function loadFound(found: Found, lookup?: Lookup): Loaded {
   return loadWorkflow(readText(found), found.shown, lookup && childNames(lookup, found));
+}
+
+/** Finds the workflows of children, for checks of the workflow that names them. */
+export function childrenOf(found: Found, lookup: Lookup) {
+  return {
+    name: found.name,
+    workflowNamed: (name: string): Workflow | undefined => {
+      const child = findChild(lookup, found, name);
+      return child && loadFound(child).workflow;
+    },
+  };
 }
 
 /** The workflow, or a Fault with the errors in its file. */

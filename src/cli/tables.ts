@@ -180,13 +180,13 @@ const maxWords = 400;
 
 /** Which tickets are waiting, and whether they are given out. */
 export function aboutTickets({ running, most, waiting, unready }: CrewView): string {
-  const ready = waiting.length === 0 ? "No ticket can be given out." : `${waiting.length} ready: ${few(waiting)}.`;
+  const ready = waiting.length === 0 ? "No ticket is ready." : `${waiting.length} ready: ${few(waiting)}.`;
   const waits = unready.length === 1 ? "waits" : "wait";
   const others = unready.length === 0 ? "" : ` ${unready.length} ${waits} for others: ${few(unready)}.`;
   const open = ready + others;
   const state = running
     ? `Tickets are given to idle agents, at most ${most} at a time.`
-    : "No tickets are given out. To give them out: signalbox crew run";
+    : "Idle agents get tickets only after: signalbox crew run";
   return `${open} ${state}`;
 }
 

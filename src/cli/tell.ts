@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { type Call, errorBodyOf } from "../api/client.ts";
 import { routes } from "../api/routes.ts";
-import type { DiffPart, GivenBackView, MergeView, SaidView } from "../api/tasks.ts";
+import type { GivenBackView, MergeView, SaidView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
+import type { DiffPart } from "../api/work.ts";
 import { loadWorkflow } from "../engine/language/load.ts";
 import { verify } from "../engine/verify/verify.ts";
 import { Fault } from "../fault.ts";
@@ -22,26 +23,49 @@ export function tellMerge(context: Context, answer: MergeView): void {
   else if (state === "undone") {
     context.print(`Undid the ${answer.reason === "" ? "merge" : "merges"} of ${name} into ${target}`);
     if (answer.reason !== "") context.print(answer.reason);
+    tellPushed(context, answer);
     if (task.phase === "over")
       context.say(`To bring its work back in a new task: signalbox task create --from ${task.id}`);
   } else tellUnmerged(context, answer);
   for (const warning of answer.warnings) context.say(context.talkPaint.yellow(warning));
 }
 
-function tellMerged(
-  { print, say, paint, talkPaint }: Context,
-  { target, before, after, task, reason, untested, empty }: MergeView,
-): void {
+function tellMerged(context: Context, answer: MergeView): void {
+  const { print, say, paint, talkPaint } = context;
+  const { target, before, after, task, reason, untested, empty } = answer;
   const name = shownTask(task);
   const way = `${short(before)} → ${short(after)}`;
   if (empty) print(`${name} merged nothing into ${target}: its branch has no commits of its own`);
   else print(before === after ? `${name} was already in ${target}` : `Merged ${name} into ${target}: ${way}`);
+  tellPushed(context, answer);
   if (reason === "") print(`${task.previousStatus} → ${paint.cyan(task.status)}`);
   else say(talkPaint.yellow(reason));
-  if (untested) say(`The result of the merge was not tested. ${testThem}`);
+  if (untested !== null) say(`The result of the merge was not tested${howToTest[untested]}`);
 }
 
-const testThem = "To test merges before the branch moves: signalbox config set test_merges true";
+/** The rest of the sentence, and what to do about it. */
+const howToTest = {
+  off: ". To test merges before the branch moves: signalbox config set test_merges true",
+  "no-command":
+    ": no test command was found. To name one: signalbox config set test_command COMMAND --repository && signalbox trust --config",
+} as const satisfies Readonly<Record<NonNullable<MergeView["untested"]>, string>>;
+
+function tellPushed({ print }: Context, { target, pushed }: MergeView): void {
+  if (pushed !== null) print(`Pushed ${target} to ${pushed.remote}${alongWith(pushed.commits, "was", "were")}`);
+}
+
+function tellPush({ print, say }: Context, { target, pushed }: MergeView): void {
+  if (pushed === null) return;
+  print(`It would also push ${target} to ${pushed.remote}${alongWith(pushed.commits, "is", "are")}`);
+  say("To merge without pushing: signalbox config set push_merges false");
+}
+
+/** The person's own commits that a push publishes together with the work. */
+function alongWith(commits: number | null, one: string, several: string): string {
+  if (commits === null) return `, with all of your commits that ${several} not there yet`;
+  if (commits === 0) return "";
+  return `, with ${count(commits, "other commit")} of yours that ${commits === 1 ? one : several} not there yet`;
+}
 
 function tellUnmerged({ say, talkPaint }: Context, { state, reason, task, givenBack }: MergeView): void {
   const look = `signalbox task explain ${task.id}`;
@@ -112,7 +136,8 @@ export function whoResolves({ run, how }: GivenBackView): string {
   return "The conflicts are listed in ## Feedback of the task file; no agent is working now.";
 }
 
-function tellRehearsal({ print, say, talkPaint }: Context, answer: MergeView): void {
+function tellRehearsal(context: Context, answer: MergeView): void {
+  const { print, say, talkPaint } = context;
   const { state, reason, target, before, after, commits, changed, task } = answer;
   const name = shownTask(task);
   if (state !== "merged" && state !== "waits") say(`${name} cannot be merged. ${reason}`);
@@ -124,16 +149,20 @@ function tellRehearsal({ print, say, talkPaint }: Context, answer: MergeView): v
     );
     printFiles(print, changed);
   }
+  tellPush(context, answer);
   if (state === "waits") say(`${talkPaint.yellow("It would wait.")} ${reason}`);
-  if (answer.untested) say(`The result of the merge would not be tested. ${testThem}`);
+  if (answer.untested !== null) say(`The result of the merge would not be tested${howToTest[answer.untested]}`);
 }
 
-function tellUndoRehearsal({ print, say }: Context, { target, reason, changed, task }: MergeView): void {
+function tellUndoRehearsal(context: Context, answer: MergeView): void {
+  const { print, say } = context;
+  const { target, reason, changed, task } = answer;
   const merges = reason === "" ? "merge" : "merges";
   const brings = changed.length === 0 ? "Nothing would change" : `This would change ${count(changed.length, "file")}`;
   print(`Would undo the ${merges} of ${shownTask(task)} into ${target}. ${brings}${changed.length === 0 ? "." : ":"}`);
   printFiles(print, changed);
   if (reason !== "") print(reason);
+  tellPush(context, answer);
   say(`Nothing has changed. To do it: signalbox task merge ${task.id} --undo`);
 }
 

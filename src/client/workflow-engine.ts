@@ -137,7 +137,7 @@ async function failedNotes(client: Client, task: string, since: number): Promise
 
 /** The fields of a task that prompts can use. */
 function taskOf(view: TaskView): Task {
-  const { needs: _, held, judged, runs: __, outcome: ___, ...known } = view;
+  const { needs: _, held, judged, runs: __, outcome: ___, part: ____, children: _____, ...known } = view;
   return {
     ...blankIdentity,
     ...known,

@@ -9,6 +9,7 @@ import { shellWord } from "../shell-quote.ts";
 import type { Core } from "./core.ts";
 import { newRecord } from "./forge/pull-request.ts";
 import { landingsOf, restoreMessage, restoreWork, takenBack } from "./merging/stack.ts";
+import { missingTrouble } from "./moved-target.ts";
 import { parentOf, remoteName } from "./project.ts";
 import { findTips } from "./user-branch.ts";
 import { userBranches } from "./workspaces/own-branches.ts";
@@ -189,17 +190,26 @@ async function onTopOf(
 }
 
 /**
- * Refuses a task for a repository without a commit, because a workspace starts at one. A project with tasks was checked
- * before, and commits do not disappear, so git is asked only once for most projects.
+ * Refuses a task for a repository that has no commit or not the branch that the work would start from. A project with tasks
+ * was checked for commits before, and they do not disappear, so git is asked only once for most projects.
  */
-export async function mustHaveCommit(core: Core, project: Project, workflow: Workflow): Promise<void> {
+export async function mustHaveStart(core: Core, project: Project, workflow: Workflow, target: string): Promise<void> {
   if (core.repositories === undefined || !worksInWorkspace(workflow)) return;
-  if ((await core.store.listTasks({ project: project.name }, { limit: 1 })).length > 0) return;
-  const { control } = await core.repositories.workspacesOf(project);
-  if (Object.keys(await userBranches(control, project)).length > 0) return;
-  throw new Fault("task.invalid", `${project.path} has no commit yet, and a task's work begins at one.`, {
-    hint: `Make a first one: git -C ${shellWord(project.path)} commit --allow-empty -m start`,
-  });
+  const own = await core.repositories.workspacesOf(project);
+  const git = `git -C ${shellWord(project.path)}`;
+  const isKnown = (await core.store.listTasks({ project: project.name }, { limit: 1 })).length > 0;
+  if (!isKnown && Object.keys(await userBranches(own.control, project)).length === 0) {
+    const looked = await own.git.lookAtBranch(project.path, target);
+    if (looked !== undefined && looked.checkedOut === undefined)
+      throw new Fault("task.invalid", `${project.path} has no branch, and a task's work begins at one.`, {
+        hint: `Make one of the commit that is checked out: ${git} switch -c ${shellWord(target)}`,
+      });
+    throw new Fault("task.invalid", `${project.path} has no commit yet, and a task's work begins at one.`, {
+      hint: `Make a first one: ${git} commit --allow-empty -m start`,
+    });
+  }
+  const missing = await missingTrouble(own, project, target, core.store);
+  if (missing !== undefined) throw new Fault("task.invalid", missing.reason, { hint: missing.fix });
 }
 
 function worksInWorkspace({ states, ways }: Workflow): boolean {

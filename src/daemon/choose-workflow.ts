@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { childProblems } from "../engine/child-workflows.ts";
 import { loadWorkflow } from "../engine/language/load.ts";
 import { formatProblem } from "../engine/language/problem.ts";
 import type { Workflow } from "../engine/workflow.ts";
@@ -44,6 +45,27 @@ export function loadFound({ home }: Pick<Core, "home">, { path }: Pick<Project, 
   throw new Fault("workflow.invalid", `The workflow "${name}" has errors:\n${told}`, {
     hint: `Correct ${shown}, then check it: signalbox workflow validate ${shown}`,
   });
+}
+
+/**
+ * The workflows of a task's children, and of theirs. A task whose children could never be started or ended is refused
+ * before it begins.
+ */
+export async function childWorkflows(core: Core, project: Project, chosen: Chosen): Promise<readonly Workflow[]> {
+  const { name } = chosen.found;
+  const family = new Map([[name, chosen.workflow]]);
+  for (const workflow of family.values()) {
+    for (const { wait } of Object.values(workflow.states)) {
+      if (wait.kind !== "fan_out" || family.has(wait.workflow)) continue;
+      family.set(wait.workflow, (await chooseWorkflow(core, project, wait.workflow)).workflow);
+    }
+  }
+  const problems = [...family].flatMap(([each, workflow]) =>
+    childProblems(workflow, each, (child) => family.get(child)),
+  );
+  const [problem] = problems;
+  if (problem !== undefined) throw new Fault("workflow.invalid", problem.message, { hint: problem.fix });
+  return [...family.values()].slice(1);
 }
 
 /** A file that comes with a repository can run commands, so its user must have read and trusted it. */

@@ -34,8 +34,11 @@ export interface Repositories extends MergingPorts {
   readonly protection: Protection;
   /** Aborts when the daemon stops. */
   readonly signal: AbortSignal;
-  /** Whether merges are not tested although there is a test command. */
-  leavesUntested(project: Project): Promise<boolean>;
+  /**
+   * Whether merges are tested, and the command that tests a project: the configured one, else the one that its files in the
+   * user's checkout name; empty if there is neither.
+   */
+  testsOf(project: Project): Promise<{ readonly testMerges: boolean; readonly command: readonly string[] }>;
 }
 
 /** The services that handlers are given. */

@@ -19,13 +19,15 @@ import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
 import { createConfine } from "./agents/confine.ts";
 import { createPauses } from "./agents/dispatch.ts";
 import { createCallers, forgetAgents } from "./callers.ts";
+import { createChildren } from "./children/children.ts";
 import { createConfigChanges } from "./config-changes.ts";
 import type { Core } from "./core.ts";
 import { createCrewRunner, openCrewState } from "./crew/crew.ts";
 import { createDaemonStore } from "./daemon-store.ts";
 import { beganByPerson, createDeadlines } from "./deadlines.ts";
-import { closeTicket, stopChildren } from "./effects/others.ts";
+import { closeTicket } from "./effects/others.ts";
 import { testsOf } from "./effects/tests.ts";
+import { createErrorLog } from "./error-log.ts";
 import { createEventFeed } from "./event-feed.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
 import { createGitParts } from "./git-parts.ts";
@@ -225,6 +227,7 @@ export function createCore(ports: CorePorts): RunningCore {
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
   agents?.dispatch.followLimits(needs.noticed);
+  const children = createChildren({ clock, core: () => core, onError });
   const plainPerformers = performersOf({
     given: ports.performers(folderOf, workflowOf, portOf, commands),
     agents: agents?.performers,
@@ -243,7 +246,7 @@ export function createCore(ports: CorePorts): RunningCore {
             filesIn: ports.filesIn ?? projectFiles,
           }),
     closeTicket: closeTicket({ store, clock, ticketsOf }),
-    stopChildren: stopChildren({ store }),
+    ...children.performers,
     spawnNext: async (_, { task }) => scheduler.startNext(task),
   });
   const performers = performInWorkspace(
@@ -258,7 +261,7 @@ export function createCore(ports: CorePorts): RunningCore {
     isBlocked: isUnconfigured,
     isPaused: async ({ id, project }) => isPaused(project) && !(await beganByPerson(store, id)),
   });
-  const mayStart = (project: string) => !isPaused(project);
+  const mayStart = (project: string) => !isPaused(project) && !children.isBusy(project);
   const scheduler = createScheduler({
     ...{ store, clock, workflowOf, submit, poolSize, mayStart, onError },
     nextChanged: needs.noticed,
@@ -276,6 +279,7 @@ export function createCore(ports: CorePorts): RunningCore {
     agents?.noticed(stored);
     needs.heard(stored);
     if (mayGoOn) performer.wake(stored.task.id);
+    children.noticed(stored);
     if (!stored.isOpen) crew.wake();
     notice(stored).catch(onError);
   };
@@ -345,6 +349,7 @@ export function createCore(ports: CorePorts): RunningCore {
       await agents?.recover();
       await performer.recover();
       await parts?.recover();
+      await children.recover(await allTasks(store, { isOpen: true }));
       scheduler.wake();
       await crew.recover();
     },
@@ -361,7 +366,9 @@ export function createCore(ports: CorePorts): RunningCore {
       eventFeed.stop();
       await crew.close();
       // All together: work that is interrupted from here on has not failed.
-      const stops = [performer, scheduler, deadlines, parts, agents, needs, calls].map((each) => each?.stop());
+      const stops = [performer, children, scheduler, deadlines, parts, agents, needs, calls].map((each) =>
+        each?.stop(),
+      );
       await Promise.all(stops);
     },
   };
@@ -369,31 +376,3 @@ export function createCore(ports: CorePorts): RunningCore {
 }
 
 const limit = 500;
-
-/** Milliseconds after which the same error is logged again, with a count. */
-const repeatInterval = 3_600_000;
-const maxErrors = 200;
-
-/**
- * Logs unhandled errors. An error that recurs with every check of a task, several times a second, is logged once and
- * then once an hour, so that it does not hide all others.
- */
-export function createErrorLog(log: Pick<Log, "error">, clock: Pick<Clock, "now">): (error: unknown) => void {
-  const told = new Map<string, { readonly at: number; times: number }>();
-  return (error) => {
-    const key = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const before = told.get(key);
-    const now = clock.now();
-    if (before !== undefined && Math.abs(now - before.at) < repeatInterval) {
-      before.times++;
-      return;
-    }
-    // The first key of a Map is the oldest.
-    const [oldest] = told.keys();
-    if (before === undefined && told.size >= maxErrors && oldest !== undefined) told.delete(oldest);
-    told.delete(key);
-    told.set(key, { at: now, times: 0 });
-    const repeated = before === undefined || before.times === 0 ? {} : { repeated: before.times };
-    log.error("An unforeseen error occurred", { error, ...repeated });
-  };
-}

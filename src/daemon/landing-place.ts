@@ -1,5 +1,6 @@
 import type { Task } from "../engine/task.ts";
 import type { Turns } from "../keyed.ts";
+import type { Pushed } from "../ports/records.ts";
 import type { Project, Store } from "../ports/store.ts";
 import type { Landing, Waiting } from "./merging/merge-queue.ts";
 import type { TargetTrouble } from "./moved-target.ts";
@@ -27,6 +28,8 @@ export interface LandingPlace {
   inTheWay(ports: PublishPorts, tips: Tips, commit: string): Promise<Waiting | undefined>;
   /** Moves the branch from the commits that were found to a commit that contains them; atomic. */
   publish(ports: PublishPorts, tips: Tips, commit: string): Promise<Publishing>;
+  /** What publishing would push, as far as it is known without asking the remote. `user`: the user's commit of the branch. */
+  expectedPush(where: Where, user: string): Promise<Pushed | undefined>;
   /** Undoes what an interrupted `publish` has begun. Returns what could not be undone, or an empty text. */
   undoBegun(): Promise<string>;
   /** Makes the branch available in a task's workspace, and returns the command that merges it there. */
@@ -43,7 +46,7 @@ export interface PublishPorts {
 
 export type Publishing =
   /** Verified: the branch contains the commit. */
-  | { readonly kind: "published" }
+  | { readonly kind: "published"; readonly pushed?: Pushed }
   /** The branch has moved meanwhile. */
   | { readonly kind: "moved" }
   | Waiting

@@ -7,6 +7,7 @@ import type { State, Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Author, Store, StoredArtifact, StoredDocument } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
+import { childNumbers } from "./children/child-tasks.ts";
 import { type Addition, addToSection, parsedDocument, writeDocument } from "./task-documents.ts";
 import { nothingOutside, type Outside, type OutsideOf, type WorkspaceFacts } from "./workspaces/outside.ts";
 import { whyUnsealed } from "./workspaces/sealed-file.ts";
@@ -95,9 +96,29 @@ export async function gatherFacts(
     if (changed.length > 0) changes.push(documentUnclaimed(left, changed, unsealed));
   }
   const { unreadable } = outside;
-  const seen = unreadable === undefined ? outside.facts : { ...(outside.facts ?? unseen(task)), unreadable };
+  const read = unreadable === undefined ? outside.facts : { ...(outside.facts ?? unseen(task)), unreadable };
+  const seen = hasFanOut(workflow) ? await withChildren({ store, workflowOf }, task, read) : read;
   return { workflow, facts: await factsOf(task, document, seen), document, changes, troubles: troublesOf(outside) };
 }
+
+/** The children of a fan-out are counted in the state that waits for them, and in those after it. */
+async function withChildren(
+  ports: Pick<LookPorts, "store" | "workflowOf">,
+  task: Task,
+  facts: WorkspaceFacts = unseen(task),
+): Promise<WorkspaceFacts> {
+  return { ...facts, numbers: { ...facts.numbers, ...(await childNumbers(ports, task)) } };
+}
+
+function hasFanOut(workflow: Workflow): boolean {
+  const before = fanningOut.get(workflow);
+  if (before !== undefined) return before;
+  const has = Object.values(workflow.states).some(({ wait }) => wait.kind === "fan_out");
+  fanningOut.set(workflow, has);
+  return has;
+}
+
+const fanningOut = new WeakMap<Workflow, boolean>();
 
 /** The commit that a run's words are about: what a judge was given, else the present one. */
 async function aboutOf(store: Store, { id }: Task, head: string): Promise<(run: string | undefined) => string> {

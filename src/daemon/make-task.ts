@@ -28,10 +28,10 @@ import {
   bringBranch,
   continueBranch,
   findPullRequest,
-  mustHaveCommit,
+  mustHaveStart,
   takenOver,
 } from "./bring-work.ts";
-import { type Chosen, chooseWorkflow, setPermissions, untrustedChoices } from "./choose-workflow.ts";
+import { type Chosen, childWorkflows, chooseWorkflow, setPermissions, untrustedChoices } from "./choose-workflow.ts";
 import type { Core } from "./core.ts";
 import { takeTicket, ticketTurn } from "./crew/tickets.ts";
 import { isShared, mustHave } from "./project.ts";
@@ -76,10 +76,11 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     const problem = `"${identity.branch}" is the branch that work is merged into. A task needs its own branch.`;
     throw new Fault("task.invalid", problem, { hint: "Choose another name, or none." });
   }
+  const children = await childWorkflows(core, project, chosen);
   const warnings = [
     ...untrustedChoices(core, project),
     ...unfinishedParts(chosen.workflow),
-    ...(await checkHarnesses(core, project, chosen.workflow, identity)),
+    ...(await checkHarnesses(core, project, [chosen.workflow, ...children], identity)),
   ];
   const facts = await firstFacts(core, project, document);
   const { status } = body;
@@ -103,9 +104,9 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   };
   // Decided once before anything is changed, so that a refused request changes nothing.
   decideNew(0);
-  await mustHaveCommit(core, project, chosen.workflow);
-  await branchGivenBack(core, identity);
   const target = identity.base || project.defaultBranch;
+  await mustHaveStart(core, project, chosen.workflow, target);
+  await branchGivenBack(core, identity);
   if (adopted === undefined && core.repositories !== undefined)
     await claimBranch(core.store, await core.repositories.workspacesOf(project), project, identity, from, target);
   const notes = from === undefined ? [] : await continueBranch(core, project, from, identity.branch, target);
@@ -258,7 +259,7 @@ const settlePause = 100;
 
 const maxSettleChecks = 100;
 
-async function firstFacts(core: Core, project: Project, document: StoredDocument): Promise<Facts> {
+export async function firstFacts(core: Core, project: Project, document: StoredDocument): Promise<Facts> {
   return {
     document: parseTaskDocument(document.text),
     head: "",
@@ -269,7 +270,7 @@ async function firstFacts(core: Core, project: Project, document: StoredDocument
   };
 }
 
-async function freeId({ ids, store }: Core): Promise<string> {
+export async function freeId({ ids, store }: Core): Promise<string> {
   for (;;) {
     const id = ids.task();
     if ((await store.getTask(id)) === undefined) return id;
@@ -305,9 +306,6 @@ export function configFor(core: Core, project: Project, flags: ConfigFlags = {})
 export function unfinishedParts(workflow: Workflow): readonly string[] {
   const states = Object.values(workflow.states);
   const found: string[] = [];
-  const fanOut = states.find(({ wait }) => wait.kind === "fan_out");
-  if (fanOut !== undefined)
-    found.push(`Child tasks are not started yet: in "${fanOut.name}" the task is held, and you can only cancel it.`);
   const guards: readonly Guard[] = [
     ...workflow.ways.flatMap((way) => way.when),
     ...states.flatMap((state) => state.rules.flatMap((rule) => rule.when)),
@@ -352,15 +350,16 @@ function usesTiers(workflow: Workflow, runs: readonly RunSpec[]): boolean {
 async function checkHarnesses(
   { agents }: Core,
   project: Project,
-  workflow: Workflow,
+  workflows: readonly Workflow[],
   task: { readonly harness: string; readonly reviewHarness: string },
 ): Promise<readonly string[]> {
   if (agents === undefined) return [];
   const { harnesses } = agents.ports;
-  const reasons = checkNeeds(harnesses, workflow, task);
+  const reasons = workflows.flatMap((workflow) => checkNeeds(harnesses, workflow, task));
   if (reasons.length > 0) throw new Refusal(reasons);
-  const missing = await warnMissing(harnesses, neededHarnesses(workflow, task));
+  const needed = workflows.flatMap((workflow) => neededHarnesses(workflow, task));
+  const missing = await warnMissing(harnesses, [...new Set(needed)]);
   const isAllowed = areAllowed(agents.ports.config(), project);
-  const unasked = isAllowed ? [] : fullPermissionRuns(harnesses, workflow, task);
-  return [...missing, ...unasked.map(({ title }) => notAllowed(title, project.name))];
+  const unasked = isAllowed ? [] : workflows.flatMap((workflow) => fullPermissionRuns(harnesses, workflow, task));
+  return [...new Set([...missing, ...unasked.map(({ title }) => notAllowed(title, project.name))])];
 }

@@ -14,6 +14,7 @@ interface PerformerParts {
   readonly withoutWorkspaces: { readonly releaseWorkspace: Perform };
   readonly runTests: Perform;
   readonly closeTicket: Perform;
+  readonly startChildren: Perform;
   readonly stopChildren: Perform;
   readonly spawnNext: Perform;
 }
@@ -41,6 +42,7 @@ export function performersOf(parts: PerformerParts): Performers {
     run_tests: parts.runTests,
     spawn_agent: agents?.spawn_agent,
     spawn_next: parts.spawnNext,
+    start_children: parts.startChildren,
     stop_children: parts.stopChildren,
     sync_repo: git?.sync_repo,
   };

@@ -43,6 +43,8 @@ export interface Scheduler {
   recall(stored: StoredTask): Promise<void>;
   /** Checks again: a project's pool may have changed. */
   wake(): void;
+  /** Checks a project again whose tasks could not start for a moment. A slot that was left free stays so. */
+  resumed(project: string): void;
   /** The slot that a task has, or is about to release, goes to the next task. */
   startNext(task: Pick<Task, "id" | "project">): void;
   /** Whether a slot was released by a task whose workflow does not start another task then. */
@@ -74,9 +76,12 @@ interface Seat {
   /** Notifications of a task can overtake each other. */
   readonly revision: number;
   readonly project: string;
-  readonly order: number;
+  /** Its age; a part of a plan is as old as the task that the plan is for. */
+  readonly age: readonly [ancestor: number, own: number];
   readonly priority: number;
   readonly dependsOn: readonly string[];
+  /** Whether it is a task that was started before, or a part of one: it starts in a slot that was left free too. */
+  readonly isBegun: boolean;
   /** Whether the task has a slot. */
   readonly isTaken: boolean;
   /** The request that starts it; undefined where it has started, is held, or waits for a person. */
@@ -121,14 +126,15 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   const waitingIn = (project: string) =>
     [...seats]
       .filter(([, seat]) => seat.project === project && seat.start !== undefined)
-      .sort(([, a], [, b]) => b.priority - a.priority || a.order - b.order);
+      .sort(([, a], [, b]) => b.priority - a.priority || a.age[0] - b.age[0] || a.age[1] - b.age[1]);
   const notifyWaiting = (project: string) => {
     for (const [task] of waitingIn(project)) ports.nextChanged?.(task);
   };
   const fill = async (project: string) => {
     if (ports.mayStart?.(project) === false) return;
-    for (const [task, { start, dependsOn }] of waitingIn(project)) {
+    for (const [task, { start, dependsOn, isBegun }] of waitingIn(project)) {
       if (stopped || start === undefined || (await isFull(project, task))) return;
+      if (left.has(project) && !isBegun) continue;
       try {
         if (!(await areDone(ports, dependsOn))) continue;
         // The task's slot is taken before the next task is considered.
@@ -143,8 +149,8 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     }
   };
 
-  const wakeProject = (project: string) => {
-    if (left.delete(project)) notifyWaiting(project);
+  const wakeProject = (project: string, takesLeft = true) => {
+    if (takesLeft && left.delete(project)) notifyWaiting(project);
     dirty.add(project);
     if (working !== undefined || stopped) return;
     working = (async () => {
@@ -156,15 +162,16 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       .catch(retryLater)
       .finally(() => {
         working = undefined;
-        if (dirty.size > 0 && !stopped) wakeProject([...dirty][0] ?? "");
+        if (dirty.size > 0 && !stopped) wakeProject([...dirty][0] ?? "", false);
       });
   };
 
   /** Returns the projects in which a task may start now that could not before. */
   const note = async (stored: StoredTask): Promise<readonly string[]> => {
-    const { task, isOpen, order, revision } = stored;
+    const { task, isOpen, revision } = stored;
     revisions.hear(stored);
     const workflow = await ports.workflowOf(task);
+    const age = isOpen ? await ageOf(ports.store, stored) : ([0, 0] as const);
     const before = seats.get(task.id);
     // A closed task must not get a seat again. An older notification counts until the newer ones are processed, because
     // the caller relies on the seat being taken.
@@ -179,14 +186,18 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       if (passedOn.delete(task.id) || !saysWhenNext(workflow)) return [task.project, ...projects];
       left.add(task.project);
       notifyWaiting(task.project);
+      wakeProject(task.project, false);
       return projects;
     }
-    const { project, priority, dependsOn, autostart, held, phase, workspace } = task;
+    const { project, priority, dependsOn, held, phase, workspace } = task;
     const way = startOf(workflow, task);
-    const start = autostart && held === undefined && phase === "waiting" ? way : undefined;
-    // In a waiting state the task may just have been given a slot, or may not have released its earlier one yet.
-    const isTaken = way === undefined || phase === "doing" || workspace !== "";
-    setSeat(task.id, { revision, project, order, priority, dependsOn, isTaken, start });
+    const start = startsByItself(workflow, task) && held === undefined && phase === "waiting" ? way : undefined;
+    // In a waiting state the task may just have been given a slot, or may not have released its earlier one yet. A parent
+    // without a workspace leaves its slot to its children.
+    const needsNone = way !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";
+    const isTaken = !needsNone || phase === "doing" || workspace !== "";
+    const isBegun = task.part !== undefined || task.status !== workflow.initial[0];
+    setSeat(task.id, { revision, project, age, priority, dependsOn, isBegun, isTaken, start });
     if (left.has(project)) notifyWaiting(project);
     return start !== undefined || (before?.isTaken === true && !isTaken) ? [project] : [];
   };
@@ -215,6 +226,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     },
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,
+    resumed: (project) => wakeProject(project, false),
     startNext({ id, project }) {
       passedOn.add(id);
       wakeProject(project);
@@ -227,10 +239,33 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   };
 }
 
+/**
+ * Whether the task starts once there is a slot. A part waits for its parent first. A task that has begun, and waits for a
+ * slot again, is not asked about a second time.
+ */
+function startsByItself(workflow: Workflow, { autostart, part, status }: Task): boolean {
+  if (part !== undefined) return part.slot !== undefined;
+  return autostart || status !== workflow.initial[0];
+}
+
+const maxDepth = 20;
+
+/** The children of an older task come before a younger task, so that what was begun first is finished first. */
+async function ageOf(store: Store, { task, order }: StoredTask): Promise<Seat["age"]> {
+  let ancestor = order;
+  let at: Task | undefined = task;
+  for (let depth = 0; at?.part !== undefined && depth < maxDepth; depth++) {
+    const parent: StoredTask | undefined = await store.getTask(at.parent);
+    ancestor = parent?.order ?? ancestor;
+    at = parent?.task;
+  }
+  return [ancestor, order];
+}
+
 async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {
   for (const id of dependsOn) {
     const stored = await store.getTask(id);
-    // A deleted task will never be done, and was over.
+    // A task that others wait for can be deleted only if it is done.
     if (stored === undefined) continue;
     const state = (await workflowOf(stored.task)).states[stored.task.status];
     if (state?.outcome !== "done") return false;

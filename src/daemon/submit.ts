@@ -177,11 +177,13 @@ function withOwed(facts: Facts, { held, phase }: Task, open: readonly StoredEffe
   return willHaveWorkspace === hasOne ? facts : { ...facts, willHaveWorkspace };
 }
 
-/** The task counts these runs as ended, so they must end even if the effects after that are dropped. */
+/** The task counts these runs and children as ended, so they must end even if the effects after that are dropped. */
 function endings(open: readonly StoredEffect[]): readonly Effect[] {
   const owed = open.filter(({ state }) => state === "owed").map(({ effect }) => effect);
-  return owed.filter(({ action }) => action === "kill_agent" || action === "kill_session");
+  return owed.filter(({ action }) => ending.has(action));
 }
+
+const ending = new Set(["kill_agent", "kill_session", "stop_children"]);
 
 /** The request was made before: effects that the task owes by now must be carried out first. */
 function saysAllIsDone(request: Request): boolean {

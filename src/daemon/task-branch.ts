@@ -94,6 +94,7 @@ export function taskBranch(
         return { kind: (await collected()) === commit ? "published" : "moved" };
       });
     },
+    expectedPush: async () => undefined,
     undoBegun: async () => "",
     async bringTo({ id, workspace }) {
       const { base } = await find();

@@ -3,6 +3,7 @@ import type { ControlRepository, PublishOrder, Waits } from "../ports/control-re
 import type { Project, Store } from "../ports/store.ts";
 import type { LandingPlace, Publishing, PublishPorts } from "./landing-place.ts";
 import type { Waiting } from "./merging/merge-queue.ts";
+import { expectedPush, notePush } from "./merging/pushes.ts";
 import { isOnlyByMove, movedAside, movedTarget, movedTrouble, targetTrouble } from "./moved-target.ts";
 import { remoteName, remoteOf } from "./project.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
@@ -32,6 +33,7 @@ export function userBranch(
       return waits && toWaiting(waits);
     },
     publish: (ports, tips, commit) => publishCommit(ports, own, project, branch, tips, commit),
+    expectedPush: (how, user) => expectedPush(own, project, branch, how, user),
     undoBegun: () => control.undoUpdate({ repository: project.path, branch }),
     async bringTo({ id, workspace }) {
       const { base, user } = await findTips(own, project, branch, where);
@@ -128,19 +130,21 @@ export async function publishCommit(
   const follows = remote !== undefined && where === "remote";
   const waits = commit === user || follows ? undefined : await control.inTheWay(order);
   if (waits !== undefined) return toWaiting(waits);
+  let published: Publishing = { kind: "published" };
   if (remote !== undefined && remote.at !== commit) {
     const { address, at } = remote;
     const refusal = await pushed(target, () =>
       control.pushBranch({ remote: address, branch: target, commit, expected: at, isOwn: false, signal }),
     );
     if (refusal !== undefined) return refusal;
+    published = { kind: "published", pushed: await notePush(control, where, target, { user, at, commit }) };
   }
   if (follows) {
     const there = (await control.syncFrom({ from: remote.address, name: remoteName })).branches[target];
     if (there === undefined || !(await control.isAncestor(commit, there))) return { kind: "moved" };
     // The user's unpushed commits and unfinished work stay unchanged.
     if (await control.isAncestor(user, commit)) await control.publish(order);
-    return { kind: "published" };
+    return published;
   }
   const result = await control.publish(order);
   if (result.kind === "moved") return { kind: "moved" };
@@ -148,7 +152,7 @@ export async function publishCommit(
   // A merge counts as published only once it is seen in the branch.
   const now = (await control.syncFrom({ from: project.path, name: "user", only: [target] })).branches[target];
   const isThere = now !== undefined && (await control.isAncestor(commit, now));
-  return { kind: isThere ? "published" : "moved" };
+  return isThere ? published : { kind: "moved" };
 }
 
 /** An unreachable remote makes a merge wait. */

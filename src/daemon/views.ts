@@ -1,12 +1,13 @@
 import type { ProjectView } from "../api/routes.ts";
 import type { EventView, PullRequestView, TaskView } from "../api/tasks.ts";
 import { briefNeed, type Need } from "../engine/needs.ts";
-import type { Task } from "../engine/task.ts";
+import type { Part, Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
 import type { PullRequestRecord } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import { lifeOf } from "./agents/run-signs.ts";
+import { childProgress } from "./children/progress.ts";
 import type { Core } from "./core.ts";
 
 /** A task as the API shows it. */
@@ -15,6 +16,7 @@ function taskView(
   workflow: Workflow | undefined,
   agents: Agents | undefined,
   needs: readonly Need[],
+  children: TaskView["children"],
 ): TaskView {
   const state = workflow?.states[task.status];
   const { held } = task;
@@ -47,6 +49,8 @@ function taskView(
     ticket: task.ticket ?? "",
     protectedChanges: [...(task.protectedChanges ?? [])],
     parent: task.parent,
+    part: partView(task.part),
+    children,
     dependsOn: task.dependsOn,
     labels: task.labels,
     priority: task.priority,
@@ -60,14 +64,21 @@ function taskView(
   };
 }
 
+function partView(part: Part | undefined): TaskView["part"] {
+  if (part === undefined) return null;
+  const { item, title, size, files, slot = null } = part;
+  return { item, try: part.try, slot, title, files, size };
+}
+
 /** A task as it is now. */
 export async function viewOf(
-  core: Pick<Core, "workflows" | "agents" | "needs">,
+  core: Pick<Core, "store" | "workflows" | "agents" | "needs">,
   stored: StoredTask,
 ): Promise<TaskView> {
   // A task whose workflow no longer loads must not hide the others.
   const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
-  return taskView(stored, workflow, core.agents, await core.needs.of(stored));
+  const children = await childProgress(core, stored.task, workflow);
+  return taskView(stored, workflow, core.agents, await core.needs.of(stored), children);
 }
 
 function needView(need: Need): TaskView["needs"][number] {

@@ -90,10 +90,16 @@ function mayContinue(state: State, task: Task, actor: Actor): Reason | undefined
     };
   }
   const { kind } = state.wait;
+  if (kind === "slot" && task.part !== undefined && task.part.slot === undefined) return waitsForParent(task);
   if (kind === "slot" || kind === "time" || (kind === "human" && actor.role === "human")) return undefined;
   const targets = targetsFor(state, actor.role);
   const text = kind === "human" ? `"${state.name}" waits for a person.` : `"${state.name}" does not wait for you.`;
   return { code: "not-waiting", text, fix: targets.length > 0 ? `You can ask for ${targets.join(", ")}.` : "Wait." };
+}
+
+function waitsForParent({ id, parent, part }: Task): Reason {
+  const text = `The task is the part "${part?.item}" of ${parent}, which has not given it a slot yet.`;
+  return { code: "not-waiting", text, fix: `See what it waits for: signalbox task explain ${id}` };
 }
 
 function startAgain(
@@ -119,7 +125,7 @@ function startAgain(
     return rejected({ code: "no-respawn", text, fix: targets.length > 0 ? `Ask for ${targets.join(", ")}.` : "" });
   }
   const draft = startDraft(workflow, task, task.status);
-  if (wait.kind !== "open") startWait(draft, state);
+  if (wait.kind !== "open") startWait(draft, state, true);
   else if (state.respawn !== undefined && draft.runs[state.respawn.role] === undefined) startRun(draft, state.respawn);
   const event: TaskEvent = {
     ...continued,
@@ -129,6 +135,8 @@ function startAgain(
       sessions: draft.sessions,
       runCount: draft.runCount,
       wait: againAt(workflow, state, progressAtStart(draft, state, false), facts),
+      // The parts that are tried again must exist before the children are counted.
+      ...(wait.kind === "fan_out" ? { phase: "entering" as const } : {}),
     },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };

@@ -7,7 +7,7 @@ import { noWorkspace } from "./gate.ts";
 import { settingProblem } from "./language/read-settings.ts";
 import { rejected, standing } from "./move.ts";
 import type { Actor, Facts } from "./request.ts";
-import { noProgress, type Task, type TaskEdit, type TaskIdentity } from "./task.ts";
+import { noProgress, type Part, type Task, type TaskEdit, type TaskIdentity } from "./task.ts";
 import type { Settings, Way, Workflow } from "./workflow.ts";
 
 export interface Creation extends TaskIdentity {
@@ -15,6 +15,8 @@ export interface Creation extends TaskIdentity {
   readonly status?: string;
   readonly preset?: string;
   readonly settings?: Settings;
+  /** Who creates it; a person where it is missing. */
+  readonly by?: "human" | "engine";
 }
 
 /**
@@ -22,7 +24,7 @@ export interface Creation extends TaskIdentity {
  * is no such way, the engine acquires a workspace and starts the state's agent.
  */
 export function createTask(workflow: Workflow, creation: Creation, facts: Facts): Decision {
-  const { status: asked, preset = "", settings = {}, ...given } = creation;
+  const { status: asked, preset = "", settings = {}, by = "human", ...given } = creation;
   const identity = { ...given, ...inOneLine(given) };
   const first = workflow.initial[0] ?? "";
   const status = asked ?? (identity.summary.trim() === "" ? workflow.unclear : first);
@@ -37,14 +39,18 @@ export function createTask(workflow: Workflow, creation: Creation, facts: Facts)
     direct === undefined ? arriveDirectly(draft, status, workflow, facts) : arrive(draft, state, direct, facts, true);
   const event: TaskEvent = {
     type: "task.created",
-    by: "human",
-    data: { status, workflow: identity.workflow },
+    by,
+    data: { status, workflow: identity.workflow, ...partData(identity) },
     set: { ...blank, ...set, previousStatus: "" },
   };
   const created: Decision = { kind: "moved", task: apply(blank, event), events: [event], effects: draft.effects };
   // A task in the first state waits there for its workspace. To start elsewhere is refused while no workspace is free.
   if (facts.poolFull && status !== first && takesWorkspace(draft.effects, facts)) return rejected(noWorkspace);
   return withWorkspace(workflow, created, facts);
+}
+
+function partData({ parent, part }: TaskIdentity): { parent?: string; item?: string; try?: number } {
+  return part === undefined ? {} : { parent, item: part.item, try: part.try };
 }
 
 function arriveDirectly(
@@ -133,8 +139,11 @@ function blankTask(
 
 /** The prompts tell agents to name the branch and to improve the summary; only a person changes the rest. */
 const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
-/** Only the engine knows the workspace, the terminal session, the pull request and what the work has changed. */
-const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession", "protectedChanges"];
+/**
+ * Only the engine knows the workspace, the terminal session, the pull request, what the work has changed, and which part of
+ * its parent's plan the task is.
+ */
+const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession", "protectedChanges", "part"];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEdit): Decision {
   const set = { ...given, ...inOneLine(given) };
@@ -163,12 +172,20 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEd
   const problem = set.branch === undefined ? undefined : branchNameProblem(set.branch);
   if (problem !== undefined) return rejected({ code: "bad-value", text: problem, fix: "Choose another name." });
   if (changed.length === 0) return { kind: "ignored", why: "Nothing would change." };
+  if (set.part?.slot !== undefined && set.part.slot !== task.part?.slot) return startPart(task, set.part);
   const event: TaskEvent = {
     type: "task.edited",
     by: actor.role,
     data: { changed: changed.map(([key]) => key) },
     set: Object.fromEntries(changed),
   };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+/** The parent lets a part start. */
+function startPart(task: Task, part: Part): Decision {
+  const { item, slot } = part;
+  const event: TaskEvent = { type: "part.started", by: "engine", data: { item, try: part.try, slot }, set: { part } };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
 }
 

@@ -72,7 +72,7 @@ function asked(workflow: Workflow, task: Task, request: Asking, facts: Facts): D
 
 function askedPlainly(workflow: Workflow, task: Task, request: Asking, facts: Facts): Decision {
   if (request.kind === "continue") return decideContinue(workflow, task, request.actor, facts);
-  const decision = decideMove(workflow, task, request.to, request.actor, facts);
+  const decision = decideMove(workflow, task, request.to, request.actor, facts, request.reason);
   return outdatedVerdict(workflow, task, request.actor, decision, facts) ?? decision;
 }
 

@@ -200,8 +200,11 @@ function respawnPrompt(state: State, role: string): string | undefined {
   return state.respawn?.role === role ? state.respawn.prompt : undefined;
 }
 
-/** Begins the state's wait. A role that a hook of the same move started or told something is left alone. */
-export function startWait(draft: Draft, state: State): void {
+/**
+ * Begins the state's wait. A role that a hook of the same move started or told something is left alone. `again`: a person
+ * has a held task try its wait again, in the same stay.
+ */
+export function startWait(draft: Draft, state: State, again = false): void {
   const { wait } = state;
   switch (wait.kind) {
     case "agent":
@@ -212,10 +215,14 @@ export function startWait(draft: Draft, state: State): void {
       for (let member = 1; member <= panelSize(draft, wait.member); member++) startRun(draft, wait.member, { member });
       return;
     case "fan_out":
-      draft.effects.push({ action: "start_children", params: { workflow: wait.workflow } });
+      draft.effects.push({ action: "start_children", params: childrenParams(draft.task, wait.workflow, again) });
       return;
     default:
   }
+}
+
+function childrenParams({ entry }: Task, workflow: string, again: boolean): Effect["params"] {
+  return again ? { workflow, stay: entry, again } : { workflow, stay: entry + 1 };
 }
 
 function startAgent(draft: Draft, state: State, run: RunSpec): void {

@@ -20,7 +20,13 @@ const to = "the run that it is addressed to";
 export const eventTypes = {
   "task.created": {
     when: "a task is created",
-    data: { status: "the state it begins in", workflow: "its workflow's name" },
+    data: {
+      status: "the state it begins in",
+      workflow: "its workflow's name",
+      parent: "of a part: the task whose plan it belongs to",
+      item: "of a part: the item of the plan",
+      try: "of a part: 1, or 2 if it replaces a failed one",
+    },
   },
   "task.moved": {
     when: "it goes to another state",
@@ -56,6 +62,10 @@ export const eventTypes = {
   "task.edited": {
     when: "fields of the task, such as its summary, have changed",
     data: { changed: "the names of the fields", run: "the run that asked" },
+  },
+  "part.started": {
+    when: "a part of a plan is given a slot by its parent, and may start",
+    data: { item: "the item of the plan", try: "1, or 2 if it replaces a failed one", slot: "its slot, from 1" },
   },
   "workspace.mended": {
     when: "the broken HEAD of its workspace was set to its branch; what was in the folder is saved",

@@ -28,7 +28,8 @@ interface Move {
 export function explain(workflow: Workflow, task: Task, facts: Facts, role = "human"): Explanation {
   const state = stateOf(workflow, task.status);
   const moves = state.terminal ? [] : movesOf(workflow, state, task, facts, role);
-  return { where: whereIs(state, task), blocked: blocks(state, task, moves), moves };
+  const isFirst = state.name === workflow.initial[0];
+  return { where: whereIs(state, task), blocked: blocks(state, isFirst, task, moves), moves };
 }
 
 function whereIs(state: State, task: Task): string {
@@ -71,10 +72,10 @@ function waitsFor(state: State, task: Task): string {
 }
 
 /** What blocks the task apart from its needs. */
-function blocks(state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
+function blocks(state: State, isFirst: boolean, task: Task, moves: readonly Move[]): Explanation["blocked"] {
   if (state.terminal || task.phase !== "waiting" || task.held !== undefined || isPersonsTurn(state)) return [];
   const { wait } = state;
-  if (wait.kind === "slot" && !task.autostart)
+  if (wait.kind === "slot" && isFirst && !task.autostart)
     return [{ reason: "The task does not start by itself.", fix: `signalbox task continue ${task.id}` }];
   if (wait.kind !== "agent" && wait.kind !== "open") return [];
   const closed = moves.filter((move) => !move.open && !move.by.includes("human"));

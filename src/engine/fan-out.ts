@@ -144,7 +144,7 @@ export interface FanOutOptions {
 }
 
 /** What to do now, by id: the items with the longest chain of dependents first. */
-interface NextChildren {
+export interface NextChildren {
   readonly start: readonly string[];
   readonly retry: readonly string[];
   readonly skip: readonly string[];
@@ -160,7 +160,7 @@ interface FanOutEnd {
   readonly reason: string;
 }
 
-type ItemsReading =
+export type ItemsReading =
   | { readonly ok: true; readonly items: readonly Item[] }
   | { readonly ok: false; readonly problem: string };
 

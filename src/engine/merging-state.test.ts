@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { loadWorkflow } from "./language/load.ts";
-import { mergingState } from "./persons-turn.ts";
+import { mergesAlone, mergingState } from "./persons-turn.ts";
 
 function load(name: string) {
   const { workflow } = loadWorkflow(
@@ -22,4 +22,9 @@ test("there is no merging state where a person can merge the task directly", () 
   const usual = load("default");
   for (const status of Object.keys(usual.states))
     expect([status, mergingState(usual, status)]).toEqual([status, undefined]);
+});
+
+test("crew merges without asking a person; default, classic, minimal and pipeline do not", () => {
+  const names = ["default", "classic", "minimal", "crew", "pipeline"];
+  expect(names.filter((name) => mergesAlone(load(name)))).toEqual(["crew"]);
 });

@@ -7,7 +7,14 @@ import { allHold, compare, fieldValue, holds, writeGuard, writeOpposite, writeVa
 import type { Guard, State, Way, Workflow } from "./workflow.ts";
 
 /** Decides a request for a state. A rejected request changes nothing and lists everything that is missing. */
-export function decideMove(workflow: Workflow, task: Task, to: string, actor: Actor, facts: Facts): Decision {
+export function decideMove(
+  workflow: Workflow,
+  task: Task,
+  to: string,
+  actor: Actor,
+  facts: Facts,
+  reason = "",
+): Decision {
   const state = stateOf(workflow, task.status);
   const refusal = standing(state, task, actor);
   if (refusal !== undefined) return rejected(refusal);
@@ -23,7 +30,7 @@ export function decideMove(workflow: Workflow, task: Task, to: string, actor: Ac
     }
     const missing = gateReasons(way, workflow, task, facts);
     if (missing.length > 0) return { kind: "rejected", reasons: forAsker(missing, task, actor) };
-    return enter(workflow, task, way, actor.role, "asked", facts);
+    return enter(workflow, task, way, actor.role, "asked", facts, reason);
   }
   const first = closed?.[0];
   if (closed === undefined || first === undefined) return rejected(notAllowed(state, task, to, ways, actor));

@@ -34,6 +34,25 @@ export function isMergedNext(workflow: Workflow, { status }: Pick<Task, "status"
   return state !== undefined && (state.do.some(({ name }) => name === "merge") || isMergedFrom(workflow, state));
 }
 
+/** Whether work can get into its target without a person: the workflow merges it, and no state on the way there waits for one. */
+export function mergesAlone({ states, initial }: Workflow): boolean {
+  const reached = new Set(initial);
+  // Entries that are added to a Set while it is iterated come last.
+  for (const name of reached) {
+    const state = states[name];
+    if (state === undefined || isPersonsTurn(state)) continue;
+    if (state.do.some(({ name }) => mergers.has(name))) return true;
+    for (const [to, ways] of Object.entries(state.out)) {
+      const open = ways.filter(({ by }) => by === undefined || by.some((role) => role !== "human"));
+      if (open.some(({ hooks }) => hooks.some(({ name }) => mergers.has(name)))) return true;
+      if (open.length > 0) reached.add(to);
+    }
+  }
+  return false;
+}
+
+const mergers: ReadonlySet<string> = new Set(["merge", "merge_pr"]);
+
 /**
  * The states in which an agent continues with a person's answer. Several where the answer alone does not decide which.
  */

@@ -58,6 +58,9 @@ function ofTask(task: Task): Readonly<Record<string, string | undefined>> {
     project: task.project,
     branch: task.branch,
     summary: oneLine(task.summary),
+    title: task.part?.title,
+    description: task.part?.description,
+    agent_number: task.part?.slot === undefined ? undefined : String(task.part.slot),
     workflow: task.workflow,
     status: task.status,
     previous_status: task.previousStatus,
@@ -72,7 +75,7 @@ function ofTask(task: Task): Readonly<Record<string, string | undefined>> {
     ticket: task.ticket,
     labels: task.labels.join(", "),
     priority: String(task.priority),
-    reason: task.reason,
+    reason: task.reason || (task.part?.reason ?? ""),
     log: task.log.map((entry) => `${entry.from}: ${entry.text}`).join("\n"),
   };
 }

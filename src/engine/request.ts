@@ -4,7 +4,14 @@ import type { TaskEdit } from "./task.ts";
 /** Something that may change a task: an actor asks, or the daemon observed something. */
 export type Request =
   /** An actor asks for a state. */
-  | { readonly kind: "move"; readonly to: string; readonly actor: Actor; readonly word?: PersonsWord }
+  | {
+      readonly kind: "move";
+      readonly to: string;
+      readonly actor: Actor;
+      readonly word?: PersonsWord;
+      /** Why the engine moves it. */
+      readonly reason?: string;
+    }
   /** The wait is over: a person approved, a slot is free, time has passed. For a held task: try again. */
   | { readonly kind: "continue"; readonly actor: Actor; readonly word?: PersonsWord }
   /** A person answered or attached. In a dialogue the text is the reply. */

@@ -71,7 +71,8 @@ export function roundLimit(workflow: Workflow, task: Task, spec: RunSpec): numbe
   return resolve(limits?.rounds ?? spec.limits.rounds ?? Number.POSITIVE_INFINITY, workflow, task);
 }
 
-function isYes(text: string): boolean {
+/** Whether a whole message is a yes. */
+export function isYes(text: string): boolean {
   return /^\s*(y|yes|yep|yeah|ok|okay|sure|confirm|confirmed|lgtm|go ahead|proceed)[\s.!]*$/i.test(text);
 }
 

@@ -37,7 +37,7 @@ export interface TaskIdentity {
 }
 
 /** One try at one item of a plan. `stay`, `item` and `try` identify it: a parent has at most one child of each. */
-interface Part {
+export interface Part {
   /** The parent's `entry` in which the fan-out began. */
   readonly stay: number;
   /** The id of the item in the plan. */
@@ -51,6 +51,8 @@ interface Part {
   /** The files that the plan expects it to change. */
   readonly files: readonly string[];
   readonly size: "S" | "M" | "L";
+  /** Why the try before it failed: `{reason}` in prompts until the child has a reason of its own. */
+  readonly reason?: string;
 }
 
 /** What can be changed about a task without moving it. */
@@ -69,6 +71,7 @@ export type TaskEdit = Partial<
     | "prUrl"
     | "workspace"
     | "tmuxSession"
+    | "part"
   > &
     Pick<TaskPosition, "judged" | "protectedChanges">
 >;

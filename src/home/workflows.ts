@@ -53,9 +53,17 @@ export function listWorkflows(lookup: Lookup): readonly Found[] {
  * The workflows that a workflow may use for its children: every workflow that has a name and, for a file given by its
  * path, also the files beside it, so that a set of workflows can be tried before it is installed.
  */
-export function childNames(lookup: Lookup, { from, file }: Pick<Found, "from" | "file">): readonly string[] {
-  const beside = from === "file" ? workflowsIn(dirname(file), "file") : [];
-  return [...new Set([...listWorkflows(lookup), ...beside].map(({ name }) => name))];
+export function childNames(lookup: Lookup, found: Pick<Found, "from" | "file">): readonly string[] {
+  return [...new Set(childFiles(lookup, found).map(({ name }) => name))];
+}
+
+function childFiles(lookup: Lookup, { from, file }: Pick<Found, "from" | "file">): readonly Found[] {
+  return [...listWorkflows(lookup), ...(from === "file" ? workflowsIn(dirname(file), "file") : [])];
+}
+
+/** The workflow that a workflow names for its children; undefined where there is none. */
+export function findChild(lookup: Lookup, found: Pick<Found, "from" | "file">, name: string): Found | undefined {
+  return childFiles(lookup, found).find((each) => each.name === name);
 }
 
 export function builtInWorkflows(): readonly Found[] {

@@ -44,6 +44,8 @@ export interface Git {
   whoMoved(repository: string, branch: string, commit: string, workspaces: string): Promise<WhoMoved>;
   /** Whether a remote-tracking branch contains a commit. */
   isInRemote(repository: string, commit: string): Promise<boolean>;
+  /** The commit that a remote's branch had at the user's last fetch or push; undefined if that is not known. */
+  remoteBranchAt(repository: string, remote: string, branch: string): Promise<string | undefined>;
   /** Whether this repository has a branch, and which one is checked out. Only reads files; undefined if it cannot. */
   lookAtBranch(repository: string, branch: string): Promise<LookedAtBranch | undefined>;
   /** The branches of this repository that git cannot read; everything else passes over them. */

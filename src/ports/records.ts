@@ -103,9 +103,20 @@ export interface Merge extends Kept {
   readonly commit: string;
   readonly before: string;
   readonly after: string;
+  /** Missing if nothing was pushed. */
+  readonly pushed?: Pushed;
+  /** No command that runs tests was found, so the merged result was not tested. */
+  readonly untested?: true;
   readonly endedAt: number | undefined;
   /** The branch's commits before and after the revert of the merge; missing if Signalbox did not revert it. */
   readonly undo?: { readonly before: string; readonly after: string };
+}
+
+/** A branch that was pushed together with a merge. */
+export interface Pushed {
+  readonly remote: string;
+  /** How many commits of the user's own the remote's branch lacked; missing if the remote had no such branch. */
+  readonly commits?: number;
 }
 
 export interface GivenBack {

@@ -5,9 +5,9 @@ import { onTestFinished } from "vitest";
 import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import type { Submit } from "../../src/daemon/submit.ts";
-import { createTask } from "../../src/engine/create.ts";
+import { type Creation, createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
-import { blankIdentity, type TaskIdentity } from "../../src/engine/task.ts";
+import { blankIdentity } from "../../src/engine/task.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -24,18 +24,20 @@ export async function coreStage(
   poolSize = 1,
   store: Store = createMemoryStore(),
   more: (clock: ScriptedClock, submit: Submit) => Partial<CorePorts> = () => ({}),
+  furnish: (home: string) => void = () => {},
 ) {
   const { workflow, problems } = loadWorkflow(text, "test.yml");
   if (workflow === undefined) throw new Error(JSON.stringify(problems));
   const home = mkdtempSync(join(tmpdir(), "signalbox-core-"));
   onTestFinished(() => removeFolder(home));
   makePrivateFolder(homePlaces(home).run);
+  furnish(home);
   const clock = createScriptedClock(1_000_000);
   const errors: unknown[] = [];
   const nothing: Performers = Object.fromEntries(
     ["acquire_workspace", "spawn_agent", "notify_agent", "notify", "run_command"].map((name) => [name, async () => {}]),
   );
-  let newest: { readonly submit: Submit };
+  let newest: ReturnType<typeof createCore>;
   const others = more(clock, (...asked) => newest.submit(...asked));
   const start = () => {
     const core = createCore({
@@ -76,7 +78,9 @@ export async function coreStage(
     clock,
     errors,
     start,
-    async create(id: string, identity: Partial<TaskIdentity> = {}) {
+    /** The core that was started last. */
+    newest: () => newest,
+    async create(id: string, identity: Partial<Creation> = {}) {
       const facts = { ...(await core.factsOf({ ...blankIdentity, id, project: "coffee" } as never)), poolFull: false };
       const stored = await core.store.createTask("coffee", (number) => {
         const given = { ...blankIdentity, id, project: "coffee", number, summary: "Brew", branch: id, ...identity };

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { stopChildren } from "../../src/daemon/effects/others.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { Fault } from "../../src/fault.ts";
 import { coreStage } from "./core-stage.ts";
@@ -30,27 +29,6 @@ test("a notify under `do` that fails is recorded, and the task continues", async
   expect((await store.getTask("t1"))?.task.phase).toBe("over");
   const events = await store.listEvents({ task: "t1" }, 0, 100);
   expect(events.filter(({ event }) => event.type === "effect.failed")).toHaveLength(2);
-});
-
-test("stopping children succeeds if there are none, and names the open ones", async () => {
-  const { core, create, store, rest } = await coreStage(notifying);
-  await create("t1");
-  await rest();
-  const task = (await store.getTask("t1"))?.task;
-  if (task === undefined) throw new Error("missing");
-  const stop = stopChildren({ store });
-  await stop({ action: "stop_children", params: {} }, { task, key: "k" });
-  await create("t2", { parent: "t1" });
-  await rest();
-  await expect(stop({ action: "stop_children", params: {} }, { task, key: "k" })).rejects.toMatchObject({
-    hint: "Cancel them:\nsignalbox task cancel t2\nThen: signalbox task retry t1",
-  });
-  // An ended task stays a child, and blocks nothing.
-  await core.submit("t2", { kind: "continue", actor: human });
-  await rest();
-  expect((await store.getTask("t2"))?.isOpen).toBe(false);
-  await stop({ action: "stop_children", params: {} }, { task, key: "k" });
-  await core.close();
 });
 
 test("a task that is cancelled in its fan-out, before it has children, ends", async () => {

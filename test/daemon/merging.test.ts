@@ -28,7 +28,7 @@ async function startStage(options: GitStageOptions = {}) {
     merge: (task: string, body: { strategy?: "merge" | "ff"; dryRun?: boolean; giveBack?: boolean } = {}) =>
       mergeTask(core)(asked(task, body)),
     approve: (task: string, commit?: string) => approveTask(core)(asked(task, commit === undefined ? {} : { commit })),
-    undo: (task: string) => undoTaskMerge(core)(asked(task, {})),
+    undo: (task: string, dryRun = false) => undoTaskMerge(core)(asked(task, { dryRun })),
     stop: (task: string) => cancelMerge(core)(asked(task, {})),
     sync: (task: string) => syncTask(core)(asked(task, {})),
     explain: (task: string) => explainTask(core)(asked(task, undefined)),
@@ -111,7 +111,7 @@ test("if main moves during the tests, the work is merged onto it and tested agai
         async test(commitId) {
           tested.push(commitId);
           if (tested.length === 1) commit(stage, stage.repository, { "sugar.md": "none\n" }, "mine");
-          return undefined;
+          return "passed";
         },
       },
     },
@@ -132,7 +132,7 @@ async function startMeddledStage(meddle: (stage: Awaited<ReturnType<typeof start
       landing: {
         async test() {
           if (++count === 1) await meddle(stage, folder);
-          return undefined;
+          return "passed";
         },
       },
     },
@@ -372,8 +372,8 @@ test("of many queued tasks those whose tests fail are found, and the others are 
           await opened;
           const { folder } = await stage.control();
           return stage.git(folder, "ls-tree", "--name-only", commitId).includes("bad.md")
-            ? "2 tests failed"
-            : undefined;
+            ? { failing: "2 tests failed" }
+            : "passed";
         },
       },
     },
@@ -589,7 +589,7 @@ transitions:
 
 test("a task that moves while it is merged is not merged, and a new request gets its own answer", async () => {
   const isTested = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<undefined>();
+  const goOn = Promise.withResolvers<"passed">();
   const stage = await startStage({
     flow: thereAndBack,
     ports: {
@@ -608,7 +608,7 @@ test("a task that moves while it is merged is not merged, and a new request gets
   await move("b1111", "away");
   await move("b1111", "busy");
   const second = merge("b1111");
-  goOn.resolve(undefined);
+  goOn.resolve("passed");
   const reason = 'The task has moved to "busy" since the merge was requested, so its work is not merged.';
   expect(await first).toMatchObject({ state: "refused", reason });
   expect(await second).toMatchObject({ state: "merged", reason: "", task: { status: "done" } });
@@ -745,6 +745,30 @@ test("a remote with a path relative to the repository gets the merge too", async
   expect(git(join(repository, "..", "remote.git"), "rev-parse", "main")).toBe(tip());
 });
 
+test("a merge, its undo and their dry runs report the push, and how many of the user's own commits go with it", async () => {
+  const stage = await startStage();
+  const { work, merge, undo, repository, git, tip } = stage;
+  const remote = join(repository, "..", "remote.git");
+  execFileSync("git", ["clone", "-q", "--bare", repository, remote]);
+  git(repository, "remote", "add", "origin", remote);
+  await work("b1111", { "cup.md": "full\n" });
+  await work("b2222", { "pot.md": "full\n" });
+  // Nobody has fetched from the remote or pushed to it yet.
+  expect(await merge("b1111", { dryRun: true })).toMatchObject({ pushed: { remote: "origin", commits: null } });
+  git(repository, "fetch", "-q", "origin");
+  commit(stage, repository, { "sugar.md": "none\n" }, "mine");
+  commit(stage, repository, { "milk.md": "none\n" }, "mine too");
+  expect(await merge("b1111", { dryRun: true })).toMatchObject({ pushed: { remote: "origin", commits: 2 } });
+  expect(await merge("b1111")).toMatchObject({ state: "merged", pushed: { remote: "origin", commits: 2 } });
+  expect(git(remote, "rev-parse", "main")).toBe(tip());
+  // The daemon pushed, so the user's own record of the remote is older than the daemon's.
+  expect(await merge("b2222", { dryRun: true })).toMatchObject({ pushed: { remote: "origin", commits: 0 } });
+  expect(await merge("b2222")).toMatchObject({ pushed: { remote: "origin", commits: 0 } });
+  commit(stage, repository, { "tea.md": "none\n" }, "mine again");
+  expect(await undo("b2222", true)).toMatchObject({ dryRun: true, pushed: { remote: "origin", commits: 1 } });
+  expect(await undo("b2222")).toMatchObject({ state: "undone", pushed: { remote: "origin", commits: 1 } });
+});
+
 test("a dry run changes nothing, and lists what would change", async () => {
   const { work, merge, tip, types, store } = await startStage();
   await work("b1111", { "cup.md": "full\n", "pot.md": "full\n" });
@@ -762,13 +786,21 @@ test("a merge and its dry run report that nothing is tested although there is a 
   const ports = { commands: spawnCommands, config: () => ({ values, problems: [] }) };
   const { work, merge } = await startStage({ ports });
   for (const id of ["b1111", "b2222", "b3333"]) await work(id, { [`${id}.md`]: "full\n" });
-  expect(await merge("b1111", { dryRun: true })).toMatchObject({ state: "merged", untested: true });
-  expect(await merge("b1111")).toMatchObject({ state: "merged", untested: true });
+  expect(await merge("b1111", { dryRun: true })).toMatchObject({ state: "merged", untested: "off" });
+  expect(await merge("b1111")).toMatchObject({ state: "merged", untested: "off" });
   values = { testCommand: ["true"], testMerges: true };
-  expect(await merge("b2222", { dryRun: true })).toMatchObject({ state: "merged", untested: false });
-  expect(await merge("b2222")).toMatchObject({ state: "merged", untested: false });
+  expect(await merge("b2222", { dryRun: true })).toMatchObject({ state: "merged", untested: null });
+  expect(await merge("b2222")).toMatchObject({ state: "merged", untested: null });
   values = {};
-  expect(await merge("b3333")).toMatchObject({ state: "merged", untested: false });
+  expect(await merge("b3333")).toMatchObject({ state: "merged", untested: null });
+});
+
+test("a merge and its dry run report that nothing is tested although test_merges is on, if there is no test command", async () => {
+  const ports = { commands: spawnCommands, config: () => ({ values: { testMerges: true }, problems: [] }) };
+  const { work, merge } = await startStage({ ports });
+  await work("b1111", { "cup.md": "full\n" });
+  expect(await merge("b1111", { dryRun: true })).toMatchObject({ state: "merged", untested: "no-command" });
+  expect(await merge("b1111")).toMatchObject({ state: "merged", untested: "no-command" });
 });
 
 test("a dry run names the user's file that would block the merge", async () => {

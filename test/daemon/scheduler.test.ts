@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { deleteTask } from "../../src/daemon/requests/edit-task.ts";
+import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
@@ -110,12 +112,24 @@ test("a task waits until everything it depends on is done; a cancelled dependenc
   await create("top", { dependsOn: ["base", "other"] });
   await rest();
   expect(await statuses("base", "other", "top")).toEqual(["busy", "busy", "queued"]);
+  const asked = (task: string) => ({
+    ...{ params: { task }, query: {}, body: {}, caller: { kind: "human" as const }, folder: "", lastEvent: "" },
+  });
+  const explain = async () => explainTask(core)(asked("top"));
+  expect((await explain()).next).toEqual([{ what: "Start when coffee#1 and coffee#2 are done", at: null }]);
   await core.submit("base", { kind: "continue", actor: human });
   await rest();
   expect(await statuses("top")).toEqual(["queued"]);
   await core.submit("other", { kind: "move", to: "dropped", actor: human });
   await rest();
   expect(await statuses("top")).toEqual(["queued"]);
+  const never = 'The task depends on coffee#2, which is in "dropped" and will never be done.';
+  expect(await explain()).toMatchObject({ next: [], blocked: [{ reason: never }] });
+  // Deleted, it would count as done.
+  await expect(deleteTask(core)(asked("other"))).rejects.toMatchObject({
+    message: "coffee#3 depends on coffee#2, which was never done.",
+    hint: expect.stringMatching(/signalbox task update top --depends-on ""/),
+  });
   await core.submit("top", { kind: "edit", actor: human, set: { dependsOn: ["base"] } });
   await rest();
   expect(await statuses("top")).toEqual(["busy"]);

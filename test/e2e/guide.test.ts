@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -38,6 +38,12 @@ test("signalbox alone guides a person from a repository to its first task, and c
   );
   git(tea, "init", "-q", "-b", "main");
   await alone(tea).shows(/It has no commit[\s\S]*git commit[\s\S]*it ended with 1/);
+  // The same where it was made a project before its first commit, also without a terminal.
+  expect((await signalbox(["init", tea, "--name", "early"])).code).toBe(0);
+  await alone(tea).shows(/It has no commit[\s\S]*git commit[\s\S]*it ended with 1/);
+  const guided = spawnSync(process.execPath, [main, "guide"], { cwd: tea, env, encoding: "utf8" });
+  expect(guided.stderr).toMatch(/Next:\n {2}git commit/);
+  expect((await signalbox(["project", "remove", "early", "--yes"])).code).toBe(0);
   git(tea, "commit", "-q", "--allow-empty", "-m", "first");
 
   // Left before anything was agreed to: nothing has changed.

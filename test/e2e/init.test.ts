@@ -88,6 +88,16 @@ test("init and project add name the branch that work is merged into, and warn ab
   const again = (await signalbox(["init"], coffee)).stderr;
   expect(again).toContain("Work starts from main, and is merged into it.");
   expect(again).not.toContain("warning");
+  git(coffee, "remote", "add", "origin", at("tea"));
+  expect((await signalbox(["init"], coffee)).stderr).toContain(
+    "Each merge is also pushed to origin; to prevent that: ",
+  );
+  git(coffee, "branch", "-m", "main", "renamed");
+  const [renamed, create] = [await signalbox(["init"], coffee), await signalbox(["task", "create", "Brew it"], coffee)];
+  expect(renamed.stderr).toMatch(/^warning: Work would start from main, but there is no such branch\..* feature$/m);
+  expect(create).toMatchObject({ code: 1, stderr: expect.stringMatching(/has no branch "main".*\n.* feature$/m) });
+  git(coffee, "checkout", "-q", "--detach");
+  expect((await signalbox(["init"], coffee)).stderr).toMatch(/No branch is checked out\. .* switch -c main$/m);
 
   // In a clone the remote's default branch counts, and the suggested command creates it if it is missing.
   const milk = join(base, "milk");

@@ -67,6 +67,7 @@ test("a limit on a fan-out stops the children, and a person can start them again
   task.continue("engine");
   for (let i = 0; i < 3; i++) task.did("ok");
   task.ended("architect", "ok", { subtasks: [{ id: "a", title: "A", description: "A" }] });
+  task.did("ok");
   task.request({ kind: "limit", word: "time", entry: task.task.entry });
   expect(task.actions).toEqual(["stop_children"]);
   task.continue();

@@ -187,6 +187,7 @@ test("team: the end of the children leads to merging, or fails the task where no
     task.continue("engine");
     for (let i = 0; i < 3; i++) task.did("ok");
     task.ended("architect", "ok", { subtasks: [{ id: "a", title: "A", description: "A" }] });
+    task.did("ok");
     expect(task.status).toBe("SUBTASK_IMPLEMENTING");
     expect(task.actions).toContain("start_children");
     return task;

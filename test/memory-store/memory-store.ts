@@ -2,6 +2,8 @@ import { writeFile } from "node:fs/promises";
 import {
   branchTaken,
   conflict,
+  partKey,
+  partTaken,
   projectExists,
   projectInUse,
   projectMissing,
@@ -219,6 +221,12 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
       if (isSame) throw branchTaken(branch, row.id);
     }
   };
+  const claimPart = (task: Task) => {
+    const key = partKey(task);
+    if (key === null) return;
+    for (const row of tasks.values())
+      if (row.parent === task.parent && partKey(row.data.read() as Task) === key) throw partTaken(task, row.id);
+  };
 
   return {
     createTask: (project, decide) =>
@@ -227,6 +235,7 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         if (home === undefined) throw projectMissing(project);
         const { task, document, events, effects, at } = decide(home.lastNumber + 1);
         if (tasks.has(task.id)) throw taskExists(task.id);
+        claimPart(task);
         claimBranch(task, project);
         const { id, number, branch, status, parent } = task;
         const row: TaskRow = {

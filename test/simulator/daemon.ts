@@ -107,6 +107,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
       ...{ movers: [], visitors: [], branches: [], workspaces: [] },
     }),
     isInRemote: async () => false,
+    remoteBranchAt: async () => undefined,
     lookAtBranch: async () => undefined,
     brokenBranches: async () => [],
     isAtItsStart: async () => false,

@@ -18,7 +18,14 @@ import { createBrokenBranches } from "./user/broken-branches.ts";
 import { createIsInRemote, createLeftBehind, isAtItsStart, lookAtBranch, whoMoved } from "./user/moved-branch.ts";
 import { createObeyed } from "./user/obeyed.ts";
 import { giveCommit, inTheWay, publish, restoreBranch, undoUpdate } from "./user/publish.ts";
-import { cloneRepository, deleteRemoteBranch, identityOf, pushBranch, remoteUrl } from "./user/repository.ts";
+import {
+  cloneRepository,
+  deleteRemoteBranch,
+  identityOf,
+  pushBranch,
+  remoteBranchAt,
+  remoteUrl,
+} from "./user/repository.ts";
 
 export interface GitOptions {
   /** The daemon's environment; git gets only the variables that it needs. */
@@ -46,6 +53,7 @@ export function createGit({ env, signal, program = "git", limits = defaultLimits
     },
     identityOf: (repository) => identityOf(run, repository),
     remoteUrl: (repository, remote, way = "push") => remoteUrl(run, repository, remote, way),
+    remoteBranchAt: (repository, remote, branch) => remoteBranchAt(run, repository, remote, branch),
     fingerprint: async (repository) => (await obeyed(repository)).fingerprint,
     obeyed,
     leftBehind: createLeftBehind(run),

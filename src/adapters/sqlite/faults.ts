@@ -1,4 +1,5 @@
 import type { Effect } from "../../engine/decision.ts";
+import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 
 /** When an effect that is owed since `at` may be performed. */
@@ -37,6 +38,17 @@ export function taskMissing(id: string): Fault {
 export function branchTaken(branch: string, id: string): Fault {
   return new Fault("store.exists", `Task ${id} already has the branch "${branch}".`, {
     hint: `Choose another branch, or continue with that task. To see how: signalbox task explain ${id}`,
+  });
+}
+
+/** Identifies the try at an item of its parent's plan that a child is; null for other tasks. */
+export function partKey({ part }: Pick<Task, "part">): string | null {
+  return part === undefined ? null : JSON.stringify([part.stay, part.item, part.try]);
+}
+
+export function partTaken({ parent, part }: Pick<Task, "parent" | "part">, id: string): Fault {
+  return new Fault("store.exists", `Task ${id} is try ${part?.try} at the part "${part?.item}" of ${parent} already.`, {
+    hint: `See it: signalbox task show ${id}`,
   });
 }
 

@@ -108,6 +108,9 @@ ${kinds.map(tableOf).join("")}`,
   tableOf("seen"),
   // Projects without a kind of workspaces have had worktrees.
   `update project set data = json_set(data, '$.workspaces', 'worktree') where json_extract(data, '$.workspaces') is null`,
+  // Which try at which item of its parent's plan a child is; null for other tasks. It never changes.
+  `alter table task add column part text;
+create unique index child_part on task (parent, part) where part is not null;`,
 ];
 
 /** The table for records of one kind. */

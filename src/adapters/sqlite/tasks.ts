@@ -4,7 +4,17 @@ import type { Task } from "../../engine/task.ts";
 import type { Store, StoredArtifact, StoredDocument, StoredTask, TaskFilter } from "../../ports/store.ts";
 import { prepareReading, type Read, type Reading, type Write } from "./connection.ts";
 import { dropped, type FirstOwed, nothingOwed, type Owing, retried } from "./effects.ts";
-import { branchTaken, conflict, dueAt, projectMissing, readReference, taskExists, taskMissing } from "./faults.ts";
+import {
+  branchTaken,
+  conflict,
+  dueAt,
+  partKey,
+  partTaken,
+  projectMissing,
+  readReference,
+  taskExists,
+  taskMissing,
+} from "./faults.ts";
 import type { History } from "./history.ts";
 
 /** The texts of tasks. `put` runs inside the caller's transaction. */
@@ -131,9 +141,10 @@ export function createTasks(
     "update project set last_number = last_number + 1 where name = ? returning last_number",
   );
   const insert = database.prepare(
-    `insert into task (id, project, number, branch, status, parent, is_open, revision, created_at, updated_at, last, data)
-     values (?, ?, ?, ?, ?, ?, 1, 1, ?, ?, 0, ?)`,
+    `insert into task (id, project, number, branch, status, parent, is_open, revision, created_at, updated_at, last, part, data)
+     values (?, ?, ?, ?, ?, ?, 1, 1, ?, ?, 0, ?, ?)`,
   );
+  const byPart = prepareReading<[string]>(database, "select id from task where parent = ? and part = ?");
   const find = prepareReading<KeyRow>(
     database,
     "select position, project, branch, parent, is_open, revision, created_at, last, owed from task where id = ?",
@@ -154,6 +165,13 @@ export function createTasks(
     if (other !== undefined) throw branchTaken(branch, other);
   };
 
+  const claimPart = (task: Task) => {
+    const key = partKey(task);
+    const [other] = key === null ? [] : (byPart.get(task.parent, key) ?? []);
+    if (other !== undefined) throw partTaken(task, other);
+    return key;
+  };
+
   return {
     createTask: (project, decide) =>
       write(() => {
@@ -162,9 +180,10 @@ export function createTasks(
         const { task, document, events, effects, at } = decide(number);
         const { id, branch, status, parent, entry } = task;
         if (find.get(id) !== undefined) throw taskExists(id);
+        const part = claimPart(task);
         claimBranch(task, project);
         const data = JSON.stringify(task);
-        const row = insert.run(id, project, task.number, branch, status, parent, at, at, data);
+        const row = insert.run(id, project, task.number, branch, status, parent, at, at, part, data);
         const position = Number(row.lastInsertRowid);
         putDocument(id, document);
         const last = history.add({ position, last: 0, revision: 1, entry, at, events, effects });

@@ -167,13 +167,14 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
     const why = { title: "WHY", says: ({ reason }: SlotView) => reason };
     if (crew.agents.length > 0) this.print(writeSlots({ paint: this.paint, columns }, crew.agents, Date.now(), why));
     else this.say(`${project} has no agents. To create three: signalbox crew spawn 3`);
+    if (crew.agents.length > 0) this.say("\n");
     tellRunner(this, crew);
   },
 });
 
 /** Prints whether tickets are given out, and what prevents it. */
 export function tellRunner(context: Context, crew: CrewView): void {
-  context.say(`\n${aboutTickets(crew)}`);
+  context.say(aboutTickets(crew));
   const warning = context.talkPaint.yellow("warning:");
   for (const { isTrouble, text } of aboutTroubles(crew)) context.say(isTrouble ? `${warning} ${text}` : text);
 }

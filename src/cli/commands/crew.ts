@@ -47,7 +47,7 @@ const slotForm = `{ name, state, reason, task, lastTask, ticket, branch, workspa
   inputTokens, outputTokens, cost }`;
 
 const crewForm = `{ project, running, most, workflow, agents: [${slotForm}], waiting, unready, leftOver, unread, troubles,
-  problems: [{ ticket, problem }], poolSize }`;
+  problems: [{ ticket, problem }], warnings, poolSize }`;
 
 const agentSpawn = command({
   parameters: spawnParameters,
@@ -140,7 +140,7 @@ const crewAssign = command({
   },
   docs: {
     brief: "Give a ticket to an idle agent",
-    fullDescription: `A task is made from the ticket, on the branch agent/NAME-TICKET. The ticket must be ready, and no open task may have it.
+    fullDescription: `A task is made from the ticket, on the branch agent/NAME-TICKET. The ticket must be ready, and no open task may have it. The workflow crew merges the work without asking you: see signalbox crew run --help.
 
 Prints agent, ticket, task and branch.
 
@@ -177,6 +177,8 @@ const run = command({
     brief: "Give ready tickets to idle agents from now on, until signalbox crew stop",
     fullDescription: `The daemon does this, also after a restart. An idle agent gets the most urgent ticket that is ready and open. A ticket that ever had a task is not given out again, except by you: signalbox crew assign NAME TICKET. The project's pool size also limits how many tasks are worked on at the same time.
 
+The workflow crew merges work into the default branch by itself once its tests pass, or without tests if no test command is found, and asks nobody; like every merge, that is pushed if the project has a remote. The command says so, with the test command. With --workflow default, an agent reviews the work, and you merge it.
+
 --json: ${crewForm}
 Exit codes: 0 ok, 1 failed, or you said no, 2 wrong usage, 3 no such project or workflow`,
   },
@@ -202,6 +204,7 @@ Exit codes: 0 ok, 1 failed, or you said no, 2 wrong usage, 3 no such project or 
     if (flags.json) return this.print(writeJson(crew));
     if (crew.agents.length === 0) this.say(`${project} has no agents yet. To create three: signalbox crew spawn 3`);
     tellRunner(this, crew);
+    for (const warning of crew.warnings) this.say(`${this.talkPaint.yellow("warning:")} ${warning}`);
     this.say("To watch: signalbox crew dashboard. To stop: signalbox crew stop");
   },
 });

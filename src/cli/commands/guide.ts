@@ -7,14 +7,15 @@ import { homePlaces, shownPath } from "../../home/places.ts";
 import { ask, askPermissions, askYes, canAsk, mustAllow } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import { type Context, configLayers } from "../context.ts";
+import { tellBranch, tellKind, tellNoCommit } from "../describe-project.ts";
 import { exitCodes } from "../fast/tell.ts";
-import { firstCommit, hasCommits, identityCommands, projectAt, shownTask } from "../find.ts";
+import { firstCommit, hasCommits, projectAt, shownTask } from "../find.ts";
 import { wrap, wrapMessage } from "../text.ts";
 import { createBoard } from "../watch/live.ts";
 import { watchLines } from "../watch/rows.ts";
 import { command } from "./command.ts";
 import { proposeSettings } from "./init.ts";
-import { nameFrom, repositoryOf, tellBranch, tellKind } from "./project.ts";
+import { nameFrom, repositoryOf } from "./project.ts";
 
 /**
  * Leads from a repository to its first task; in a project, shows its state and the next steps. Whatever the person
@@ -37,6 +38,10 @@ Exit codes: 0 ok, 1 you left, there is no commit yet, or a question cannot be as
     if (!canAsk()) {
       this.process.exitCode = exitCodes.failed;
       return this.say(`${this.repository} is not a project yet. To make it one: signalbox init`);
+    }
+    if (known !== undefined && !hasCommits(known.path)) {
+      this.process.exitCode = exitCodes.failed;
+      return tellNoCommit(this, known.path);
     }
     const project = known ?? (await addHere(this, call, projects, this.repository ?? ""));
     if (project === undefined) return;
@@ -65,9 +70,7 @@ async function addHere(
   );
   if (!hasCommits(root)) {
     context.process.exitCode = exitCodes.failed;
-    context.say("It has no commit, and agents need one to start from. Make one, then run signalbox again:");
-    const commands = [...identityCommands(root), "git add -A", firstCommit];
-    return void context.say(commands.map((command) => `  ${command}`).join("\n"));
+    return void tellNoCommit(context, root);
   }
   const name = await freeName(nameFrom(root), projects);
   if (name === undefined) return left(context);
@@ -229,7 +232,7 @@ function showOutside({ say, talkPaint }: Context, projects: readonly ProjectView
 const maxRows = 20;
 
 /** Shows the state of a project, and the next commands. */
-async function showProject(context: Context, call: Call, { name }: ProjectView): Promise<void> {
+async function showProject(context: Context, call: Call, { name, path }: ProjectView): Promise<void> {
   const { columns, paint, talkPaint, print, say } = context;
   const board = await createBoard({ project: name, open: "true", limit: "200" })(call);
   if (board.tasks.length === 0) say(`${talkPaint.bold(name)} has no open task.`);
@@ -244,7 +247,9 @@ async function showProject(context: Context, call: Call, { name }: ProjectView):
       ? []
       : [["signalbox task actions ID", `what you can do (${needed} ${needed === 1 ? "needs" : "need"} you)`]]),
     ...(board.tasks.length === 0 ? [] : [["signalbox status --watch", "watch all tasks"]]),
-    ['signalbox task create "What is to be done"', "create a task"],
+    hasCommits(path)
+      ? ['signalbox task create "What is to be done"', "create a task"]
+      : [firstCommit, "make a first commit, which agents need to start from"],
     ["signalbox --help", "all commands"],
   ] as const;
   const width = Math.max(...steps.map(([command = ""]) => command.length));

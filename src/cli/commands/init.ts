@@ -15,6 +15,7 @@ import { shellWord } from "../../shell-quote.ts";
 import { askPermissions, askYes, canAsk, mustAllow } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import { type Context, configLayers } from "../context.ts";
+import { tellBranch, tellKind } from "../describe-project.ts";
 import { howToBeCalled } from "../doctor/daemon.ts";
 import {
   findProject,
@@ -37,8 +38,6 @@ import {
   projectSettings,
   registerProject,
   repositoryOf,
-  tellBranch,
-  tellKind,
 } from "./project.ts";
 
 export const init = command({

@@ -100,7 +100,7 @@ export const changeForm = "{ kind, from, task, why, entry, effects }";
 
 /** A task, as the API returns it. */
 export const taskForm = `{ id, project, number, branch, base, summary, workflow, workflowHash, status, previousStatus, phase, outcome, needsPerson,
-  needs: [{ reason, text, brief, command, since }], held: { reason, word, again }, session, waiting, harness, reviewHarness, model, workspace, prUrl, ticket, protectedChanges, parent, dependsOn, labels,
+  needs: [{ reason, text, brief, command, since }], held: { reason, word, again }, session, waiting, harness, reviewHarness, model, workspace, prUrl, ticket, protectedChanges, parent, part: { item, try, slot, title, files, size }, children: { checkpoint, waiting, running, done, failed, skipped, needPerson }, dependsOn, labels,
   priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt }`;
 
 /** A pull request, as the API returns it. */

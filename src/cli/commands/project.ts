@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,9 +7,10 @@ import { type ProjectView, routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { findRepository, homePlaces, shownPath } from "../../home/places.ts";
 import { shellWord } from "../../shell-quote.ts";
-import { confirm, worktreeLimits } from "../ask.ts";
+import { confirm } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { gitOutput, tellBranch, tellKind } from "../describe-project.ts";
 import { visible } from "../fast/tell.ts";
 import { projectNamed, realPath } from "../find.ts";
 import { offerProjects, offerWorkflows } from "../offers.ts";
@@ -279,8 +279,8 @@ function lostProject(home: string, projects: readonly ProjectView[], root: strin
   return projects.find(({ name, path, defaultBranch }) => {
     const folder = join(control, `${name}.git`);
     if (hasRepository(path) || !existsSync(folder)) return false;
-    const tip = git(folder, "rev-parse", "--verify", "--quiet", `refs/remotes/user/${defaultBranch}`);
-    return tip !== "" && git(root, "cat-file", "-t", tip) === "commit";
+    const tip = gitOutput(folder, "rev-parse", "--verify", "--quiet", `refs/remotes/user/${defaultBranch}`);
+    return tip !== "" && gitOutput(root, "cat-file", "-t", tip) === "commit";
   });
 }
 
@@ -304,43 +304,6 @@ export function projectSettings(flags: ProjectFlags) {
     workspaces: flags.workspaces,
     fullPermissions: flags["full-permissions"],
   });
-}
-
-/** Prints the branch that work is merged into, and warns if it looks like a branch that was checked out by chance. */
-export function tellBranch({ say, talkPaint }: Context, { name, path, defaultBranch }: ProjectView): void {
-  say(`Work starts from ${defaultBranch}, and is merged into it.`);
-  const remotes = git(path, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").replace(/^origin\//, "");
-  const here = git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split("\n");
-  const likely = [remotes, ...commonNames.filter((branch) => here.includes(branch))].filter(Boolean);
-  const [main] = likely;
-  if (main === undefined || [...likely, ...commonNames].includes(defaultBranch)) return;
-  const why = main === remotes ? "the remote's default" : "also there";
-  const make = here.includes(main)
-    ? ""
-    : `git -C ${shellWord(path)} branch ${shellWord(main)} origin/${shellWord(main)} && `;
-  say(
-    `${talkPaint.yellow("warning:")} That branch was checked out, but ${main} is ${why}. To merge into ${main} instead: ${make}signalbox project update ${name} --default-branch ${shellWord(main)}`,
-  );
-}
-
-/** Prints the kind of the project's workspaces, and what a person should know about it. */
-export function tellKind({ say, talkPaint }: Context, { name, path, workspaces }: ProjectView): void {
-  const change = (kind: string) => `signalbox project update ${name} --workspaces ${kind}`;
-  if (workspaces === "worktree") {
-    say(`Each task works in a worktree. ${worktreeLimits}. To use clones: ${change("clone")}`);
-    return;
-  }
-  say("Each task works in a clone, which shares nothing with your repository.");
-  if (git(path, "grep", "--files-with-matches", "filter=", "--", ".gitattributes", "**/.gitattributes") === "") return;
-  const what = "This repository filters files, for example with Git LFS. Clones have them as they are committed";
-  say(`${talkPaint.yellow("warning:")} ${what}. To have them filtered, use worktrees: ${change("worktree")}`);
-}
-
-const commonNames = ["main", "master", "trunk"];
-
-/** The output of git; empty if it fails. */
-function git(folder: string, ...args: readonly string[]): string {
-  return spawnSync("git", ["-C", folder, ...args], { encoding: "utf8" }).stdout?.trim() ?? "";
 }
 
 /** A folder's name without the characters that a project's name cannot have. */

@@ -116,15 +116,17 @@ const pollInterval = 150;
 const reportTimeout = 8_000;
 
 export const cancel = command({
-  parameters,
+  parameters: { positional: tasks, flags: { tree: flag("Also cancel every task below it, whoever made it"), json } },
   docs: {
     brief: "Cancel tasks, and report what was salvaged",
     fullDescription: `The task moves to the state that its workflow has for cancelled tasks. Its agents are ended and its workspace is released. Uncommitted work is salvaged first: the command prints its name, and how to restore it.
 
---json: { kind, from, task, why, entry, effects, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], waiting: [{ name, command }], hasCommits }. ${severalForm}
+The parts of its plan, which its workflow has made, always end with it: without their parent they have no branch to go to. Tasks that were created with --parent are tasks of their own; --tree cancels these too.
+
+--json: { kind, from, task, why, entry, effects, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], waiting: [{ name, command }], hasCommits, below: [TASK] }. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,
   },
-  func({ json }, ...references) {
+  func({ json, tree }, ...references) {
     return forEach(this, references, json, {
       act: async (_, call, reference) => {
         const about = await nameTask(call, reference);
@@ -136,19 +138,32 @@ ${taskExitCodes("refused; nothing has changed")}`,
         const told = new AbortController();
         const late = pause(Math.max(until - Date.now(), 2_000), told.signal).then(() => [[], [], false] as const);
         const [waiting, salvaged, isCommitted] = await Promise.race([rest, late]).finally(() => told.abort());
-        return { ...change, task, salvaged, waiting, hasCommits: isCommitted };
+        const below = tree ? await cancelBelow(call, task.id) : [];
+        return { ...change, task, salvaged, waiting, hasCommits: isCommitted, below };
       },
       tell: (own, change) => {
         tellChange(own, change);
         if (change.kind === "moved") tellSalvaged(own, change.task, change.salvaged);
         if (change.kind === "moved" && change.hasCommits)
           own.say(`To continue from its commits in a new task: signalbox task create --from ${change.task.id}`);
+        if (change.below.length > 0) own.say(`Below it, ${count(change.below.length, "task")} cancelled.`);
         for (const { name, command } of change.waiting)
           own.say(`${name} waits for the free slot and does not start by itself: ${command}`);
       },
     });
   },
 });
+
+/** Cancels the open tasks below a task. Its parts may have been ended already. */
+async function cancelBelow(call: Call, parent: string): Promise<readonly string[]> {
+  const { tasks: open } = await call(routes.listTasks, { query: { parent, open: "true", limit: "1000" } });
+  const ended: string[] = [];
+  for (const { id, part, outcome } of open) {
+    if (part === null && outcome === null) await call(routes.cancelTask, { params: { task: id }, body: {} });
+    ended.push(id, ...(await cancelBelow(call, id)));
+  }
+  return ended;
+}
 
 /** Prints what the task left behind, and how to restore it. */
 function tellSalvaged({ say }: Context, task: TaskView, salvaged: readonly SalvagedView[]): void {

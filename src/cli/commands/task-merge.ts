@@ -31,11 +31,11 @@ export const merge = command({
   },
   docs: {
     brief: "Merge a task's work into the default branch, and end the task",
-    fullDescription: `Each branch has a merge queue; nothing is checked out for a merge. Your own checkout is updated if your changes are in other files; otherwise the merge waits, and continues by itself. If the project has a remote, the branch is pushed first. The commit that the work is at when you ask is merged; later commits are not, and they keep the task where it is. If the work has moved since its review, it is merged only with --unreviewed. The task moves only when its work is in the branch. On a conflict the task goes back to its agent, with the conflicts under ## Feedback in the task file, if its workflow has exactly one way for a person to send it there.
+    fullDescription: `Each branch has a merge queue; nothing is checked out for a merge. Your own checkout is updated if your changes are in other files; otherwise the merge waits, and continues by itself. If the project has a remote, the branch is pushed first, with your own commits in it that were not pushed yet; push_merges: false in your configuration prevents that. The commit that the work is at when you ask is merged; later commits are not, and they keep the task where it is. If the work has moved since its review, it is merged only with --unreviewed. The task moves only when its work is in the branch. On a conflict the task goes back to its agent, with the conflicts under ## Feedback in the task file, if its workflow has exactly one way for a person to send it there.
 
 The daemon merges: Ctrl-C stops only the waiting, and the merge goes on. To stop the merge itself, use --cancel. A task that is moved or cancelled before its merge is published is not merged either.
 
---json: { state, reason, files, target, commit, before, after, givenBack: { to, run, how }, empty, commits, changed, dryRun, untested, warnings, task }. ${severalForm}
+--json: { state, reason, files, target, commit, before, after, givenBack: { to, run, how }, empty, commits, changed, dryRun, untested, pushed: { remote, commits }, warnings, task }. ${severalForm}
 ${taskExitCodes("not merged, or not yet")}`,
   },
   func(flags, ...references) {

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { basename, join } from "node:path";
 import { routes } from "../../api/routes.ts";
-import type { DiffPart, DiffView, TaskView } from "../../api/tasks.ts";
+import type { TaskView } from "../../api/tasks.ts";
+import type { DiffPart, DiffView } from "../../api/work.ts";
 import { Fault } from "../../fault.ts";
 import { homePlaces } from "../../home/places.ts";
 import { shellWord } from "../../shell-quote.ts";

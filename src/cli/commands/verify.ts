@@ -14,6 +14,7 @@ import { shellWord } from "../../shell-quote.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../fast/tell.ts";
 import {
+  childrenOf,
   followSaved,
   loadFound,
   loadSound,
@@ -196,7 +197,7 @@ ${exitCodeHelp("a workflow is not proved")}`,
     const names = new Set<string>();
     const results = all.map((found): Verified => {
       const loaded = loadFound(found, this);
-      const verification = loaded.workflow && prove(loaded.workflow, loaded.problems);
+      const verification = loaded.workflow && prove(loaded.workflow, loaded.problems, childrenOf(found, this));
       const wanted = verification?.findings.filter(({ level }) => flags.notes || level !== "note") ?? [];
       const saved =
         flags.save === undefined ? new Map<Finding, string>() : saveExamples(flags.save, found, wanted, names);

@@ -27,7 +27,7 @@ const crew = (agents: readonly SlotView[], more: Partial<CrewView> = {}): CrewVi
     unready: [],
     leftOver: [],
   },
-  ...{ unread: [], troubles: [], problems: [], poolSize: 3, ...more },
+  ...{ unread: [], troubles: [], problems: [], warnings: [], poolSize: 3, ...more },
 });
 const busy = slot("A", {
   ...{ state: "working", task: "coffee#3", lastTask: "t3", ticket: "c-12", steps: 2 },
@@ -54,7 +54,7 @@ test("tickets that wait for others, or can never be given out, are summarised in
   const troubles = ["c-2 waits for c-9, and there is no such ticket.", "c-3 waits for itself."];
   const told = (more: Partial<CrewView>) => crewLines({ crew: crew([slot("A")], more), runs: [] }, frame).slice(1, 4);
   expect(told({ unready, troubles, unread: ["README.md", "c-1.md"] })).toEqual([
-    "No ticket can be given out. 2 wait for others: c-2, c-3. Tickets are given to idle agents, at most…",
+    "No ticket is ready. 2 wait for others: c-2, c-3. Tickets are given to idle agents, at most 10 at a…",
     "c-2 waits for c-9, and there is no such ticket. And 1 more: signalbox ticket list",
     "Not read: README.md, c-1.md. To see why: signalbox ticket list",
   ]);
@@ -66,7 +66,7 @@ test("tickets that wait for others, or can never be given out, are summarised in
 
 test("tickets whose task has ended are named, with the command that gives them out again", () => {
   const lines = crewLines({ crew: crew([slot("A")], { leftOver: ["c-3", "c-4"] }), runs: [] }, frame);
-  expect(lines[1]).toMatch(/^No ticket can be given out\. /);
+  expect(lines[1]).toMatch(/^No ticket is ready\. /);
   expect(lines[2]).toMatch(/^Given out before, and not done: c-3, c-4\. To give one out again: /);
 });
 

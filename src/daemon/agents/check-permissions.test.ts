@@ -4,7 +4,7 @@ import { command } from "../../adapters/harness/command/command.ts";
 import { scripted } from "../../adapters/harness/scripted.ts";
 import { spawnCommands } from "../../adapters/system.ts";
 import type { Harness } from "../../ports/harness.ts";
-import { areAllowed, fullPermissionRuns } from "./harnesses.ts";
+import { areAllowed, areConfined, fullPermissionRuns } from "./harnesses.ts";
 
 const definition = { name: "oracle", title: "The Oracle", turn: { argv: ["oracle"] } };
 const all: readonly Harness[] = [
@@ -34,6 +34,22 @@ test("a run that may write or execute has full permissions, a run that may only 
 test("neither the scripted agent nor an unknown harness has full permissions", () => {
   for (const harness of ["scripted", "unheard-of"])
     expect(fullPermissionRuns(harnesses, workflow, { harness, reviewHarness: "oracle" })).toEqual([]);
+});
+
+test("runs with full permissions are confined unless the user or the workflow turns the sandbox off", () => {
+  const task = { harness: "oracle", reviewHarness: "oracle" };
+  const free = loadText(`name: free
+version: 1
+states:
+  look: { agent: { role: looker, mode: turn, prompt: work, permissions: reduced }, next: build }
+  build: { agent: { role: builder, mode: turn, prompt: work, sandbox: off }, next: end }
+  end: { terminal: true }
+prompts: { work: "Work on {summary}." }
+`);
+  const confined = (flow: typeof free, agentsSandbox: "auto" | "on" | "off") =>
+    areConfined(harnesses, flow, task, { agentsSandbox });
+  expect([confined(workflow, "auto"), confined(workflow, "off")]).toEqual([true, false]);
+  expect([confined(free, "auto"), confined(free, "on")]).toEqual([false, true]);
 });
 
 test("full permissions are allowed for one project or for all", () => {

@@ -61,6 +61,24 @@ test("the end of a turn in a sandbox is reported when no process in the sandbox 
   }
 });
 
+test("a turn whose output cannot be judged has failed; an error of the system is tried again, and calls a person", async () => {
+  const judged = async (error: Error) => {
+    const { done, ports, watch } = stage();
+    const turn = {
+      ...watch,
+      started: { ...watch.started, mode: "turn", raised: "" },
+      reading: { end: () => Promise.reject(error) },
+      keep: async (change: { readonly started: StartedRun }) => void done.push(`raise ${change.started.raised}`),
+    };
+    const more = { ...ports, clock: { now: () => 0 }, store: { addEvents: async () => {} } };
+    await healRun(more as never)(turn as never, { kind: "judge" }).catch(() => done.push("thrown"));
+    return done;
+  };
+  expect(await judged(new RangeError("Maximum call stack size exceeded"))).toEqual(["finish error"]);
+  const full = Object.assign(new Error("no space"), { code: "ENOSPC" });
+  expect(await judged(full)).toEqual(["raise How it ended could not be read: no space", "thrown"]);
+});
+
 test("a terminal that hangs does not stop a program with a recorded identity from being ended", async () => {
   const { done, ports, run } = stage({ process: known, close: () => new Promise(() => {}) });
   void killRun(ports, run);

@@ -7,6 +7,7 @@ import { createMemo } from "../../keyed.ts";
 import { type Capabilities, type Detected, type Harness, toolClasses } from "../../ports/harness.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
+import { sandboxChoice } from "./confine.ts";
 
 interface Chosen {
   readonly harness: string;
@@ -94,15 +95,9 @@ export function areAllowed(
 }
 
 /** The harnesses in which agents of such a task have full permissions, with the roles that run in each. */
-export function fullPermissionRuns(
-  harnesses: Harnesses,
-  workflow: Workflow,
-  task: { readonly harness: string; readonly reviewHarness: string },
-): readonly FullPermissions[] {
+export function fullPermissionRuns(harnesses: Harnesses, workflow: Workflow, task: Chosen): readonly FullPermissions[] {
   const found = new Map<string, { harness: Harness; roles: Set<string> }>();
-  for (const spec of runsOf(workflow)) {
-    const harness = harnesses().get(harnessOf(spec, task));
-    if (harness === undefined || !hasFullPermissions(harness, spec)) continue;
+  for (const { spec, harness } of permittedRuns(harnesses, workflow, task)) {
     const entry = found.get(harness.name) ?? { harness, roles: new Set() };
     found.set(harness.name, { harness, roles: entry.roles.add(spec.role) });
   }
@@ -111,6 +106,28 @@ export function fullPermissionRuns(
     title,
     roles: [...roles],
   }));
+}
+
+/** Whether all runs with full permissions would get a sandbox where one can be made. */
+export function areConfined(
+  harnesses: Harnesses,
+  workflow: Workflow,
+  task: Chosen,
+  config: Pick<AgentConfig, "agentsSandbox">,
+): boolean {
+  return permittedRuns(harnesses, workflow, task).every(({ spec }) => sandboxChoice(config, spec) !== "off");
+}
+
+/** The runs of a task that would have full permissions. */
+function permittedRuns(
+  harnesses: Harnesses,
+  workflow: Workflow,
+  task: Chosen,
+): readonly { readonly spec: RunSpec; readonly harness: Harness }[] {
+  return runsOf(workflow).flatMap((spec) => {
+    const harness = harnesses().get(harnessOf(spec, task));
+    return harness === undefined || !hasFullPermissions(harness, spec) ? [] : [{ spec, harness }];
+  });
 }
 
 /** A run that can neither write nor execute anything does no harm, whatever its permissions are called. */

@@ -162,10 +162,7 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
       case "none":
         return;
       case "judge":
-        if (watch.reading === undefined) return judgeSession(ports, watch, await sweep(ports, watch));
-        // The kernel may still be ending what is in its sandbox. Its files count only as they are after that.
-        if (watch.started.isConfined === true) await sweep(ports, watch);
-        return judgeTurn(ports, watch);
+        return judge(ports, watch).catch((error) => misjudged(ports, watch, error));
       case "lost":
         return ports.finish(watch, {
           word: "lost",
@@ -184,6 +181,30 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
         return ports.idle(watch);
     }
   };
+}
+
+async function judge(ports: HealPorts, watch: RunWatch): Promise<void> {
+  if (watch.reading === undefined) return judgeSession(ports, watch, await sweep(ports, watch));
+  // The kernel may still be ending what is in its sandbox. Its files count only as they are after that.
+  if (watch.started.isConfined === true) await sweep(ports, watch);
+  return judgeTurn(ports, watch);
+}
+
+/**
+ * What a run has written must not keep its end from being judged: then it has failed. A fault, or an error of the system, may
+ * pass; the next check tries again, and a person is called.
+ */
+async function misjudged(ports: HealPorts, watch: RunWatch, error: unknown): Promise<void> {
+  if (error instanceof Fault) throw error;
+  const reason = `How it ended could not be read: ${oneLine(error instanceof Error ? error.message : String(error), 300)}`;
+  const isOfSystem = error instanceof Error && "code" in error;
+  try {
+    if (isOfSystem) throw error;
+    await ports.finish(watch, { word: "error", reason });
+  } catch (again) {
+    await raise(ports, watch, reason);
+    throw again;
+  }
 }
 
 /** Ends every process of the run before another run takes its place. Returns whether any was alive. */

@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { publishFile } from "../../durable-file.ts";
 import type { AgentOrder } from "../../engine/decision.ts";
 import { buildPrompt, type OutsideValues } from "../../engine/prompt.ts";
+import { requirementOf } from "../../engine/requirement.ts";
 import type { Task } from "../../engine/task.ts";
 import type { RunSpec, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
@@ -216,6 +217,7 @@ interface PromptPorts {
   readonly places: Pick<Places, "logs">;
   /** Missing where there is no git. */
   readonly diffOf?: DiffOf;
+  workflowOf(task: Task): Promise<Workflow>;
 }
 
 /** The prompt of a run. Values are data: placeholders inside them are not filled in. */
@@ -243,7 +245,7 @@ interface PromptOrder {
 }
 
 async function outsideValues(
-  { store, places }: PromptPorts,
+  { store, places, workflowOf }: PromptPorts,
   task: Task,
   project: Project,
   taskFile: string,
@@ -257,6 +259,7 @@ async function outsideValues(
     default_branch: project.defaultBranch,
     base: (await placeNameOf(store, project, task)).target,
     port: port === undefined ? "" : String(port),
+    requirement: await wholeRequirement({ store, workflowOf }, task),
     slug: slugOf(task.summary),
     uuid8: uuid8Of(task),
     conflicts: merge?.state === "conflict" ? merge.files.join("\n") : "",
@@ -265,6 +268,19 @@ async function outsideValues(
       ? {}
       : { "parent.branch": parent.branch, "parent.summary": oneLine(parent.summary), "parent.id": parent.id }),
   };
+}
+
+const maxDepth = 20;
+
+/** A part has its parent's requirement: what the person asked for. */
+async function wholeRequirement({ store, workflowOf }: Omit<PromptPorts, "places">, task: Task): Promise<string> {
+  let whole = task;
+  for (let depth = 0; whole.part !== undefined && depth < maxDepth; depth++) {
+    const parent = (await store.getTask(whole.parent))?.task;
+    if (parent === undefined) break;
+    whole = parent;
+  }
+  return requirementOf(await workflowOf(whole), whole);
 }
 
 function slugOf(summary: string): string {

@@ -172,6 +172,26 @@ export interface Seen {
   readonly server: TerminalServer | undefined;
 }
 
+/**
+ * A missing window among others was closed, so its agent has ended. If the whole server is gone, all its runs are lost, even if
+ * the first one that was resumed has started another server. `own`: the server in which the window was last seen.
+ */
+export function paneProcess(
+  pane: Pane | undefined,
+  { server }: Seen,
+  own: TerminalServer | undefined,
+  startedAt: number,
+): "running" | "ended" | "lost" {
+  if (pane !== undefined) return pane.dead === undefined ? "running" : "ended";
+  if (server === undefined) return "lost";
+  // An earlier daemon may have seen the window: then only a server that is clearly younger than the run is another one.
+  const isOther = own === undefined ? server.startedAt > startedAt + maxOpenTime : server.id !== own.id;
+  return isOther ? "lost" : "ended";
+}
+
+/** Milliseconds between the start of a run and that of the server with its window. */
+const maxOpenTime = 30_000;
+
 /** The result of the last listing of all panes, and whether the terminal server answers. */
 interface Panes {
   readonly seen: Seen;

@@ -1,6 +1,7 @@
 import { readDuration } from "../../engine/duration.ts";
 import { type Activity, type Healing, type RunLimits, reconcile } from "../../engine/reconcile.ts";
 import { specOf } from "../../engine/run-spec.ts";
+import { Fault } from "../../fault.ts";
 import type { Harness, HarnessEvent, Obstacle, ScreenState } from "../../ports/harness.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -15,6 +16,7 @@ import {
   isOfWork,
   isOutOfReach,
   lastTouched,
+  paneProcess,
   type RunSigns,
   type Seen,
   usageIn,
@@ -176,6 +178,13 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     return count + printed.events.length > 0;
   };
 
+  /** What a run has written must not keep the daemon from noticing its end. */
+  const unreadable = (error: unknown) => {
+    if (!(error instanceof Error) || error instanceof Fault || "code" in error) throw error;
+    troubles.events = `${error.message}.`;
+    return false;
+  };
+
   /** The screen is weak evidence: it is read only where there is no stronger evidence. */
   const readScreen = async () => {
     if (pane === undefined || pane.dead !== undefined) return;
@@ -274,7 +283,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
         : "absent"
       : known(await reading?.process(), run, clock.now());
     isOver = process === "ended" || process === "lost";
-    const hasLearnt = await readEvidence(isOver ? maxMegabytesAtEnd : maxMegabytes);
+    const hasLearnt = await readEvidence(isOver ? maxMegabytesAtEnd : maxMegabytes).catch(unreadable);
     // A harness with a spinner writes to its screen for ever: that is no sign of life where it has a better way to
     // report.
     if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
@@ -353,26 +362,6 @@ function known(state: "absent" | "running" | "ended" | "lost" | undefined, { pid
 
 /** Milliseconds within which a started run must be observed. */
 const startTimeout = 120_000;
-
-/**
- * A missing window among others was closed, so its agent has ended. If the whole server is gone, all its runs are lost, even if
- * the first one that was resumed has started another server. `own`: the server in which the window was last seen.
- */
-function paneProcess(
-  pane: Pane | undefined,
-  { server }: Seen,
-  own: TerminalServer | undefined,
-  startedAt: number,
-): "running" | "ended" | "lost" {
-  if (pane !== undefined) return pane.dead === undefined ? "running" : "ended";
-  if (server === undefined) return "lost";
-  // An earlier daemon may have seen the window: then only a server that is clearly younger than the run is another one.
-  const isOther = own === undefined ? server.startedAt > startedAt + maxOpenTime : server.id !== own.id;
-  return isOther ? "lost" : "ended";
-}
-
-/** Milliseconds between the start of a run and that of the server with its window. */
-const maxOpenTime = 30_000;
 
 function activityOf(shown: ReturnType<Harness["readScreen"]>, known: Activity, isMute: boolean): Activity {
   if (shown === "asks") return "asks";

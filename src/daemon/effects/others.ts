@@ -71,17 +71,3 @@ export function notify({ notifier, workflowOf, outsideOf }: NotifyPorts): Perfor
     });
   };
 }
-
-const shown = 20;
-
-/** Demands that the children of a task are over before it continues. Does nothing where there are none. */
-export function stopChildren({ store }: { readonly store: Store }): Perform {
-  return async (_, { task }) => {
-    const open = await store.listTasks({ parent: task.id, isOpen: true }, { limit: shown });
-    if (open.length === 0) return;
-    const commands = open.map((each) => `signalbox task cancel ${each.task.id}`);
-    throw new Fault("children.open", `The task has children that are not over: ${open.length}.`, {
-      hint: [`Cancel them:`, ...commands, `Then: signalbox task retry ${task.id}`].join("\n"),
-    });
-  };
-}

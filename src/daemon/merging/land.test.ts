@@ -66,7 +66,7 @@ function stage({
     unwanted: async ({ task }: { task: string }) => (isGone(task) ? refused(`${task} has moved on.`) : undefined),
     async test(commit: string) {
       happened.push(`test ${commit}`);
-      return fails(commit.split("+").slice(1)) ? "Two tests fail." : undefined;
+      return fails(commit.split("+").slice(1)) ? { failing: "Two tests fail." } : "passed";
     },
   };
   const place = userBranch({} as Store, own, project, "main", "here");

@@ -245,9 +245,12 @@ export interface LandPorts extends PublishPorts {
   planned(merged: readonly Merged[]): Promise<void>;
   /** Why the merge of an entry is no longer wanted; undefined while it is. */
   unwanted(entry: Entry): Promise<Landing | undefined>;
-  /** Tests a commit, and returns why that fails or undefined. Undefined itself if merges are not tested. */
-  readonly test: ((commit: string, merged: readonly Merged[]) => Promise<string | undefined>) | undefined;
+  /** Tests a commit. Undefined if merges are not tested. */
+  readonly test: ((commit: string, merged: readonly Merged[]) => Promise<Tested>) | undefined;
 }
+
+/** How the tests of a merge ended. `none`: no command that runs tests was found. */
+export type Tested = "passed" | "none" | { readonly failing: string };
 
 interface Round extends LandPorts {
   readonly project: Project;
@@ -294,9 +297,9 @@ async function oneRound(round: Round, entries: readonly Ready[]): Promise<readon
   const stack = await stackUp(own.control, base, entries, author);
   for (const [entry, outcome] of stack.others) outcomes.set(entry, outcome);
   if (stack.merged.length === 0) return [];
-  const failing = stack.top === base ? undefined : await round.test?.(stack.top, stack.merged);
-  if (failing !== undefined) return split(round, stack, failing);
-  return publish(round, tips, stack);
+  const tested = stack.top === base ? undefined : await round.test?.(stack.top, stack.merged);
+  if (typeof tested === "object") return split(round, stack, tested.failing);
+  return publish(round, tips, stack, tested === "none" ? { untested: true } : {});
 }
 
 /** A batch whose tests fail is bisected until one task is left. */
@@ -306,7 +309,12 @@ function split({ outcomes }: Round, { merged }: Stack, reason: string): readonly
   return merged.length === 1 ? [] : merged.slice(0, Math.floor(merged.length / 2)).map(({ entry }) => entry);
 }
 
-async function publish(round: Round, tips: Tips, { top, merged }: Stack): Promise<readonly Ready[]> {
+async function publish(
+  round: Round,
+  tips: Tips,
+  { top, merged }: Stack,
+  tested: Pick<Merge, "untested">,
+): Promise<readonly Ready[]> {
   const { place, outcomes } = round;
   const wanted = await stillWanted(round, merged);
   // Without the unwanted entries the stack is another commit, which must be tested itself.
@@ -315,8 +323,12 @@ async function publish(round: Round, tips: Tips, { top, merged }: Stack): Promis
   const result = await place.publish(round, tips, top);
   if (result.kind === "moved") return merged.map(({ entry }) => entry);
   if (result.kind === "waits") return waitFor(round, merged, result);
-  for (const { entry, before, after } of merged)
-    outcomes.set(entry, result.kind === "refused" ? result : { kind: "merged", commit: entry.commit, before, after });
+  for (const { entry, before, after } of merged) {
+    const { commit } = entry;
+    const { pushed } = result.kind === "published" ? result : {};
+    const how = { ...tested, ...(pushed === undefined ? {} : { pushed }) };
+    outcomes.set(entry, result.kind === "refused" ? result : { kind: "merged", commit, before, after, ...how });
+  }
   return [];
 }
 

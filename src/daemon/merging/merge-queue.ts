@@ -1,5 +1,6 @@
 import type { Task } from "../../engine/task.ts";
 import { Fault, tell } from "../../fault.ts";
+import type { Merge } from "../../ports/records.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { PlaceName } from "../landing-place.ts";
 
@@ -30,7 +31,7 @@ export interface Ready extends Entry {
 /** How a merge ended. */
 export type Landing =
   /** The branch contains the commit. Equal `before` and `after`: it contained the commit already. */
-  | { readonly kind: "merged"; readonly commit: string; readonly before: string; readonly after: string }
+  | ({ readonly kind: "merged" } & Pick<Merge, "commit" | "before" | "after" | "pushed" | "untested">)
   /** `files` are the conflicting ones. */
   | {
       readonly kind: "conflict" | "tests" | "refused";

@@ -375,11 +375,12 @@ async function closeLocalRequest(store: MergingPorts["store"], task: string, mer
 }
 
 /** `isPlanned`: the planned commit is in the branch. */
-function landedAs(merge: Merge, { commit, before, after }: Place, isPlanned: boolean): Merge {
+function landedAs(merge: Merge, { commit, before, after, pushed, untested }: Place, isPlanned: boolean): Merge {
   // If the daemon was killed after publishing, the branch has the commit already. Then the recorded plan counts.
   const place = before === after && isPlanned ? {} : { before, after };
   const { undo: _, ...rest } = merge;
-  return { ...rest, state: "merged", reason: "", files: [], commit, ...place };
+  const how = { ...(pushed === undefined ? {} : { pushed }), ...(untested === undefined ? {} : { untested }) };
+  return { ...rest, state: "merged", reason: "", files: [], commit, ...place, ...how };
 }
 
-type Place = Pick<Merge, "commit" | "before" | "after">;
+type Place = Pick<Merge, "commit" | "before" | "after" | "pushed" | "untested">;

@@ -205,8 +205,13 @@ export async function undoMerge(ports: MergingPorts, project: Project, task: Tas
       const undo = await tryOnce(ports, own, project, task, merge, landings);
       if (undo === undefined) continue;
       const reason = landings.length === 1 ? "" : `${landings.length} merges were undone: ${shown(landings)}.`;
-      const { undo: _, ...rest } = merge;
-      const undone: Merge = { ...rest, state: "undone", reason, ...(undo.before === undo.after ? {} : { undo }) };
+      const { undo: _, pushed: __, ...rest } = merge;
+      const { before, after, pushed } = undo;
+      const how = {
+        ...(before === after ? {} : { undo: { before, after } }),
+        ...(pushed === undefined ? {} : { pushed }),
+      };
+      const undone: Merge = { ...rest, state: "undone", reason, ...how };
       await noteMerge(ports, undone, "merge.undone", { after: undo.after }, by);
       return undone;
     }
@@ -229,8 +234,11 @@ export async function previewUndo(ports: MergingPorts, project: Project, task: T
   if (waits !== undefined) throw inTheWay(waits.reason);
   const changed = commit === tips.base ? [] : await own.control.changedFiles(tips.base, commit);
   const reason = landings.length === 1 ? "" : `${landings.length} merges would be undone: ${shown(landings)}.`;
+  const { pushed: _, ...rest } = merge;
+  const pushed = await place.expectedPush(landing.where, tips.user);
+  const how = pushed === undefined ? {} : { pushed };
   return {
-    merge: { ...merge, state: "undone", reason, before: tips.base, after: commit },
+    merge: { ...rest, state: "undone", reason, before: tips.base, after: commit, ...how },
     commits: 0,
     changed: changed.map(({ path }) => path.text),
   };
@@ -259,14 +267,15 @@ async function tryOnce(
   task: Task,
   merge: Merge,
   landings: readonly Landed[],
-): Promise<NonNullable<Merge["undo"]> | undefined> {
+): Promise<(NonNullable<Merge["undo"]> & Pick<Merge, "pushed">) | undefined> {
   const landing = await ports.landingOf(project, own);
   const place = placeAt({ store: ports.store, where: landing.where }, own, project, merge);
   const { tips, commit } = await revertOnce(ports, own, project, task, place, landings);
   const published = await place.publish(landing, tips, commit);
   if (published.kind === "moved") return undefined;
   if (published.kind !== "published") throw inTheWay(published.reason);
-  return { before: tips.base, after: commit };
+  const { pushed } = published;
+  return { before: tips.base, after: commit, ...(pushed === undefined ? {} : { pushed }) };
 }
 
 /** The commit that reverts the landings, which is on no branch yet. */

@@ -19,6 +19,7 @@ async function publish({ where, isInTheWay = false, isSeen = true }: Found) {
     inTheWay: async () =>
       isInTheWay ? { kind: "waits", why: "files", text: "a.txt is in the way.", files: [] } : undefined,
     pushBranch: async () => void moved.push("remote"),
+    moveRef: async () => {},
     async publish() {
       moved.push("user");
       return { kind: "published", at: "new" };

@@ -7,14 +7,14 @@ import { projectFiles } from "../../home/project-files.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Repositories } from "../core.ts";
 import { type CommandPorts, runInWorkspace } from "../effects/commands.ts";
-import { testsOf } from "../effects/tests.ts";
+import { testsOf as performTests } from "../effects/tests.ts";
 import type { Protection } from "../protection.ts";
 import type { StoppableCommands } from "../stoppable-commands.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
 import type { Predictions } from "./conflicts.ts";
-import type { LandPorts } from "./land.ts";
+import type { LandPorts, Tested } from "./land.ts";
 import { createMerging, type MergingPorts } from "./merging.ts";
 import type { Merged } from "./stack.ts";
 
@@ -45,13 +45,14 @@ export function createRepositories(given: RepositoriesPorts): Repositories {
       return { workspaces: places.workspaces, signal, inTurn: given.inTurn, where: where(), test, ...landing };
     },
   };
-  const leavesUntested = async (project: Project) => {
+  const testsOf = async (project: Project) => {
     const { testMerges, testCommand } = settingsOf(project);
-    if (testMerges || testCommand.length > 0) return !testMerges;
+    if (testCommand.length > 0) return { testMerges, command: testCommand };
     const { findTestCommand } = await import("../../project-tests/find-test-command.ts");
-    return findTestCommand(projectFiles(project.path)).kind === "found";
+    const search = findTestCommand(projectFiles(project.path));
+    return { testMerges, command: search.kind === "found" ? search.commands[0].argv : [] };
   };
-  return { ...ports, merging: createMerging(ports), leavesUntested };
+  return { ...ports, merging: createMerging(ports), testsOf };
 }
 
 /** The mutex key of the folder in which a project's merges are tested: several branches of it may be merged into at once. */
@@ -68,8 +69,8 @@ export interface TestMergedPorts extends CommandPorts {
 }
 
 /**
- * Checks out a commit that is on no branch yet, and runs the project's tests on it. Returns why they fail, or undefined. The
- * checkout is a separate clone, whatever kind the project's workspaces are.
+ * Checks out a commit that is on no branch yet, and runs the project's tests on it. The checkout is a separate clone, whatever
+ * kind the project's workspaces are.
  */
 async function testMerged(
   ports: TestMergedPorts,
@@ -77,22 +78,22 @@ async function testMerged(
   project: Project,
   commit: string,
   merged: readonly Merged[],
-): Promise<string | undefined> {
+): Promise<Tested> {
   const [first] = merged;
   const task = first && (await ports.store.getTask(first.entry.task))?.task;
-  if (task === undefined) return undefined;
+  if (task === undefined) return "passed";
   const folder = join(ports.places.workspaces, ".merging", project.name);
   await checkOut(ports, own, { project, commit, folder, task, ref: "refs/signalbox/merging/tested" });
-  const run = testsOf({ ...ports, folderOf: async () => folder, portOf: async () => undefined });
+  const run = performTests({ ...ports, folderOf: async () => folder, portOf: async () => undefined });
   try {
     await run({ action: "run_tests", params: {} }, { task, key: `merge:${commit}` });
-    return undefined;
+    return "passed";
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     // No test command is not a failure, unless the project requires tests: then the code is `tests`.
-    if (error.code === "untested") return undefined;
+    if (error.code === "untested") return "none";
     if (error.code !== "tests" && error.code !== "tests.timeout") throw error;
-    return `The tests fail on the result of the merge. ${error.message}`;
+    return { failing: `The tests fail on the result of the merge. ${error.message}` };
   }
 }
 

@@ -39,14 +39,19 @@ test("a task whose needs cannot be found hides neither the needs nor the calls o
   await needs.stop();
 });
 
-test("a reset time that no provider can mean is left out of an error", async () => {
+test("an error names only a plausible reset time, and a person is called for events that cannot be read", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
   const runs = { worker: { key: "worker#1", mode: "session" } } as const;
   const stored = await store.createTask("coffee", sampleTask("t1", { status: "working", phase: "waiting", runs }));
-  const told = async (resetAt: number) => {
+  const told = async (resetAt: number | undefined, trouble = "") => {
     const error = { kind: "authentication", message: "Log in", resetAt };
-    const watch = { run: { key: "worker#1" }, started: { raised: "" }, signs: { activity: "idle", since: 0, error } };
+    const signs = {
+      activity: trouble === "" ? "idle" : "busy",
+      since: 0,
+      error: resetAt === undefined ? undefined : error,
+    };
+    const watch = { run: { key: "worker#1" }, started: { raised: "" }, signs, trouble };
     const agents = {
       watchOf: () => watch,
       watches: () => [],
@@ -58,6 +63,10 @@ test("a reset time that no provider can mean is left out of an error", async () 
   };
   expect(await told(60_000)).toContain("Log in. That lasts until 1970-01-01 00:01:00 UTC.");
   for (const at of [1e20, Number.NaN, -1]) expect(await told(at)).not.toContain("That lasts");
+  expect(await told(undefined, "/events is no plain file.")).toContain(
+    "Its events cannot be read: /events is no plain",
+  );
+  expect(await told(undefined)).toBe("");
 });
 
 test("a run is reported when its activity, question or error changes, and not at every check", () => {

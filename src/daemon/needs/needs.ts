@@ -200,7 +200,8 @@ export function noticeRuns(agents: Agents, noticed: (task: string) => void): voi
     if (watch === undefined) return void last.delete(id);
     const { activity, what, error } = watch.signs;
     const isMute = agents.terminalTrouble() !== undefined;
-    const shown = JSON.stringify([activity, activity === "asks" ? what : "", error?.kind, error?.message, isMute]);
+    const about = [activity, activity === "asks" ? what : "", error?.kind, error?.message, isMute, watch.trouble];
+    const shown = JSON.stringify(about);
     if (last.get(id) === shown) return;
     last.set(id, shown);
     noticed(watch.run.task);
@@ -275,9 +276,11 @@ async function runsOf({ store, agents }: NeedPorts, task: Task): Promise<readonl
   return found;
 }
 
-function seenRun({ run, started, signs }: RunWatch): SeenRun {
+function seenRun({ run, started, signs, trouble }: RunWatch): SeenRun {
   const { activity, what } = signs;
-  return { key: run.key, activity, what, raised: started.raised, error: errorText(signs) };
+  // Without its events, the daemon does not know whether the agent listens.
+  const unheard = trouble === "" ? "" : `Its events cannot be read: ${sentence(trouble)}`;
+  return { key: run.key, activity, what, raised: started.raised || unheard, error: errorText(signs) };
 }
 
 /** A limit passes by itself; other errors of a provider or a program do not. */

@@ -1,17 +1,19 @@
 import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { CrewView, SlotView } from "../../api/tickets.ts";
+import { mergesAlone } from "../../engine/persons-turn.ts";
 import { whyNotFrom } from "../../engine/reconcile.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Agent, Usage } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
+import { cutText } from "../../text.ts";
 import { readyTickets, ticketTroubles } from "../../tickets/ready-tickets.ts";
 import { chooseWorkflow, setPermissions } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import { giveTicket as give, orderMade } from "../crew/give-ticket.ts";
 import { findTicket, readTickets, type TasksOfTicket } from "../crew/tickets.ts";
 import type { Handler } from "../handlers.ts";
-import { mustHave } from "../project.ts";
+import { mustHave, remoteName, remoteOf } from "../project.ts";
 import { isoTime } from "../views.ts";
 import { agentView } from "./agents.ts";
 import { changeView } from "./move-task.ts";
@@ -91,7 +93,9 @@ export function giveTicket(core: Core): Handler<Routes["giveTicket"]> {
     const agent = await agentNamed(core, project, params.agent ?? "");
     const ticket = findTicket(await core.ticketsOf(project).list(), body.ticket).id;
     const { task, warnings } = await give(core, project, agent, { ticket, workflow: body.workflow ?? defaultWorkflow });
-    return { agent: await slotView(core, await agentNamed(core, project, params.agent ?? "")), task, warnings };
+    const agentNow = await slotView(core, await agentNamed(core, project, params.agent ?? ""));
+    const merging = await mergeWarnings(core, project, body.workflow ?? defaultWorkflow);
+    return { agent: agentNow, task, warnings: [...warnings, ...merging] };
   };
 }
 
@@ -143,6 +147,38 @@ async function crewView(core: Core, project: Project): Promise<CrewView> {
     // On a forge, an unknown dependency may be an issue without the label, so it is not reported as missing.
     troubles: place === "file" ? [...ticketTroubles(tickets)] : [],
     problems: [...problems].map(([ticket, problem]) => ({ ticket, problem })),
+    warnings: order === undefined ? [] : [...(await mergeWarnings(core, project, order.workflow))],
     poolSize: project.poolSize,
   };
+}
+
+/** What a person should know about work that a workflow merges without asking; nothing if a person is asked first. */
+async function mergeWarnings(core: Core, project: Project, name: string): Promise<readonly string[]> {
+  const { repositories, git } = core;
+  const workflow = (await chooseWorkflow(core, project, name).catch(unlessFault))?.workflow;
+  if (repositories === undefined || workflow === undefined || !mergesAlone(workflow)) return [];
+  const { testMerges, command } = (await repositories.testsOf(project).catch(unlessFault)) ?? untested;
+  const isTested = testMerges || Object.values(workflow.states).some((state) => state.do.some(isTest));
+  const isPushed = repositories.where() !== "here" && git !== undefined && (await remoteOf(git, project)) !== undefined;
+  const pushed = isPushed ? `, and pushed to ${remoteName}` : "";
+  const none = "no test command was found. To name one: signalbox config set test_command COMMAND --repository";
+  const tests = !isTested
+    ? "Nothing is tested before that."
+    : command.length === 0
+      ? `Nothing is tested before that: ${none}`
+      : `Before that it is tested: ${cutText(command.join(" "), 200)}`;
+  return [
+    `Work is merged into ${project.defaultBranch} without asking you${pushed}. ${tests}`,
+    "To be asked before each merge: signalbox crew run --workflow default",
+  ];
+}
+
+const untested = { testMerges: false, command: [] };
+
+function isTest({ name }: { readonly name: string }): boolean {
+  return name === "run_tests";
+}
+
+function unlessFault(error: unknown): undefined {
+  if (!(error instanceof Fault)) throw error;
 }

@@ -1,5 +1,5 @@
 import type { Routes } from "../../api/routes.ts";
-import type { DiffPart } from "../../api/tasks.ts";
+import type { DiffPart } from "../../api/work.ts";
 import { branchNameProblem } from "../../engine/branch-name.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";

@@ -20,6 +20,8 @@ import { actorFor, findTask, idsOf } from "../authorise.ts";
 import { publishAgents } from "../callers.ts";
 import { chooseWorkflow } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
+import { refuseAwaited } from "../dependencies.ts";
+import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
 import { eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
@@ -28,7 +30,7 @@ import { isoTime } from "../views.ts";
 import { changeBranch } from "../workspaces/branch.ts";
 import { leaveWorkspaces } from "../workspaces/free-workspaces.ts";
 import { otherTaskWith } from "../workspaces/own-branches.ts";
-import { changeView, haltTask } from "./move-task.ts";
+import { changeView } from "./move-task.ts";
 
 export function getDocument(core: Core): Handler<Routes["getDocument"]> {
   return async (asked) => {
@@ -194,6 +196,8 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     const stored = await findTask(core, asked);
     const { id, project, number } = stored.task;
     if (stored.isOpen && !(await canBeForgotten(core, stored.task))) throw await inUse(core, stored.task);
+    await refuseAwaited(core, (task) => task.id === id);
+    await checkFamily(core, stored.task);
     let text = "";
     for await (const line of historyOf(core, stored)) text += line;
     makePrivateFolder(core.places.trash);
@@ -237,6 +241,19 @@ async function unmergedWork({ repositories, store }: Core, task: Task): Promise<
     if (!(error instanceof Fault)) throw error;
     return `Whether all of its work is in "${target}" is not known: ${error.message} Its commits are kept at ${ref}.`;
   }
+}
+
+/** A parent counts its parts, and needs them to say what became of its plan; parts need their parent's branch. */
+async function checkFamily({ store }: Core, { id, part, parent }: Task): Promise<void> {
+  const open = (await store.listTasks({ parent: id, isOpen: true }, { limit: 20 })).map(({ task }) => task.id);
+  if (open.length > 0)
+    throw new Fault("task.in-use", `The task ${id} has children that have not ended: ${open.join(", ")}.`, {
+      hint: `Cancel them first: signalbox task cancel ${open.join(" ")}`,
+    });
+  if (part === undefined || (await store.getTask(parent))?.isOpen !== true) return;
+  throw new Fault("task.in-use", `The task ${id} is a part of ${parent}, which has not ended.`, {
+    hint: `Delete it when ${parent} has ended, or cancel that first: signalbox task cancel ${parent}`,
+  });
 }
 
 async function inUse({ workflows, store }: Core, { id, status, workflowHash }: Task): Promise<Fault> {

@@ -14,6 +14,7 @@ import { explainAgents } from "../agents/explain-agents.ts";
 import { lifeOf } from "../agents/run-signs.ts";
 import { isWanted } from "../agents/start-run.ts";
 import { claimOf, findTask } from "../authorise.ts";
+import { explainChildren } from "../children/progress.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { placeOf } from "../landing-place.ts";
@@ -57,8 +58,9 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await partlyMerged(core, task)),
         ...agents.blocked,
         ...blocked,
+        ...(await explainChildren(core, task, workflow)),
         ...(await deadAgent(core, task)),
-        ...waiting,
+        ...waiting.map(({ reason, fix }) => ({ reason, fix })),
         ...left(core, workflow, task).filter(({ reason }) => !needs.some(({ text }) => text === reason)),
         ...(await full(core, workflow, task)),
         ...(await lostMerge(core, stored)),
@@ -70,7 +72,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await nextOfMerge(core, stored)),
         ...agents.next,
         ...(owed[0]?.state === "owed" ? owed.map((each) => nextOf(each, isHalted)) : []),
-        ...(await byItself(core, workflow, stored)),
+        ...(await byItself(core, workflow, stored, waiting, needs)),
       ],
       owed,
       warnings: [
@@ -154,12 +156,24 @@ function nextOf({ action, dueAt, tries }: ReturnType<typeof effectView>, isHalte
 }
 
 /** The steps that follow without a request: deadlines, and the start of a task that waits for a slot. */
-async function byItself({ deadlines, scheduler, agents }: Core, workflow: Workflow, { task }: StoredTask) {
+async function byItself(
+  { deadlines, scheduler, agents }: Core,
+  workflow: Workflow,
+  { task }: StoredTask,
+  dependencies: readonly { readonly name: string }[],
+  needs: readonly Need[],
+) {
   const due = deadlines.of(task.id);
   const timed = due === undefined ? [] : [{ what: due.what, at: isoTime(due.at) }];
-  const isWaiting = task.held === undefined && task.autostart && scheduler.waits(task.id);
+  const isWaiting = task.held === undefined && scheduler.waits(task.id);
   if (!isWaiting) return timed;
   if (agents?.pauses.why(task.project) !== undefined) return [...timed, { what: "Start once it is resumed", at: null }];
+  // A dependency that will never be done is a need.
+  if (needs.some(({ reason }) => reason === "dependency")) return timed;
+  if (dependencies.length > 0) {
+    const names = listedNames(dependencies.map(({ name }) => name));
+    return [...timed, { what: `Start when ${names} ${dependencies.length === 1 ? "is" : "are"} done`, at: null }];
+  }
   const { starting, others } = endsThatStart(workflow);
   if (scheduler.isLeft(task.project)) {
     const ends = starting.length === 0 ? "" : `another task ends in ${starting.join(" or ")}, or `;
@@ -171,20 +185,24 @@ async function byItself({ deadlines, scheduler, agents }: Core, workflow: Workfl
   return [...timed, { what: `Start when ${when}`, at: null }];
 }
 
+function listedNames(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
 /** The folders of the task that could not be saved. They are reported after its end too. */
 async function unsaved({ store }: Core, { id, project }: Task): Promise<readonly Block[]> {
   return (await unsavedWorkspaces(store, { project })).filter(({ task }) => task === id);
 }
 
 /** A slot is free, but only spawn_next in the workflow would start this task. */
-function left({ scheduler }: Core, workflow: Workflow, { id, project, autostart, held }: Task): readonly Block[] {
-  if (held !== undefined || !autostart || !scheduler.waits(id) || !scheduler.isLeft(project)) return [];
+function left({ scheduler }: Core, workflow: Workflow, { id, project, held }: Task): readonly Block[] {
+  if (held !== undefined || !scheduler.waits(id) || !scheduler.isLeft(project)) return [];
   return [{ reason: leftReason(workflow), fix: `Start it: signalbox task spawn ${id}` }];
 }
 
 /** All workspaces are taken. Tasks that wait for a person keep theirs too, so a person must see why nothing starts. */
-async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id, project, autostart, held }: Task) {
-  const waitsForSlot = held === undefined && autostart && scheduler.waits(id) && (await scheduler.isFull(project, id));
+async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id, project, held }: Task) {
+  const waitsForSlot = held === undefined && scheduler.waits(id) && (await scheduler.isFull(project, id));
   if (!waitsForSlot && !pools?.room.waits(id)) return [];
   const size = (await store.getProject(project))?.poolSize ?? 0;
   const more = `signalbox project update ${project} --pool-size ${size + 1}`;
@@ -202,14 +220,15 @@ async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id,
 
 async function unfinished(core: Core, dependsOn: readonly string[]) {
   const all = await Promise.all(dependsOn.map((id) => core.store.getTask(id)));
-  const found: { reason: string; fix: string }[] = [];
+  const found: { name: string; reason: string; fix: string }[] = [];
   for (const stored of all) {
     if (stored === undefined) continue;
     const { id, project, number, status, workflowHash } = stored.task;
     // A dependency that ended without being done is a need of its own.
     if ((await core.workflows.get(workflowHash)).states[status]?.terminal === true) continue;
-    const reason = `The task depends on ${project}#${number}, which is in "${status}".`;
-    found.push({ reason, fix: `See what that task waits for: signalbox task explain ${id}` });
+    const name = `${project}#${number}`;
+    const reason = `The task depends on ${name}, which is in "${status}".`;
+    found.push({ name, reason, fix: `See what that task waits for: signalbox task explain ${id}` });
   }
   return found;
 }

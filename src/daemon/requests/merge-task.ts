@@ -12,7 +12,7 @@ import type { Project, StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { placeNameOf } from "../landing-place.ts";
+import { placeAt, placeNameOf } from "../landing-place.ts";
 import { mergedModules, unpushedModules, warnOfModules } from "../merging/conflicts.ts";
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, previewUndo, undoMerge } from "../merging/other-merges.ts";
@@ -60,15 +60,25 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       const { merge, commits, changed } = await previewMerge(
         ...([core.store, own, project, task, wanted, ports, known] as const),
       );
-      const untested = ["merged", "waits"].includes(merge.state) && (await isUntested(core, project, merge));
+      const isMerged = ["merged", "waits"].includes(merge.state);
+      const untested = isMerged ? await whyUntested(core, project, merge) : null;
+      const isOnForge = asked.body.local !== true && (await hasPullRequest(core, task));
+      const place = placeAt({ store: core.store, where: landing.where }, own, project, into);
+      const pushed = isMerged && !isOnForge ? await place.expectedPush(landing.where, merge.before) : undefined;
       const warnings = [...(await warnOfProtected(core, task)), ...(await warnOfModules(core, task))];
       const empty = merge.before === merge.after && (await isUnchanged(core, task));
       await noteSeen(core, asked.caller, task, merge.commit);
-      const view = await mergeView(core, merge);
+      const view = await mergeView(core, { ...merge, ...(pushed === undefined ? {} : { pushed }) });
       return { ...view, commits, changed: [...changed], empty, dryRun, untested, warnings };
     }
     return mergeAndMove(core, project, task, wanted, asked.body.local);
   };
+}
+
+/** Whether the task is merged by its forge, which pushes nothing. */
+async function hasPullRequest({ store }: Core, { id }: Task): Promise<boolean> {
+  const found = await store.pullRequests.get(id);
+  return found?.state === "open" && found.url !== "";
 }
 
 /** Starts the workflow's merge again. */
@@ -78,7 +88,7 @@ async function mergeHeld(core: Core, asked: About, stored: StoredTask, project: 
   const reason = `The task's workflow merges it, in "${stored.task.status}".`;
   return {
     ...{ state: "waits", reason, files: [], target: (await placeNameOf(core.store, project, stored.task)).target },
-    ...{ commit: "", before: "", after: "", givenBack: null, ...unrehearsed, task },
+    ...{ commit: "", before: "", after: "", givenBack: null, pushed: null, ...unrehearsed, task },
   };
 }
 
@@ -128,12 +138,12 @@ async function letItMerge(
       files: [],
       target: (await placeNameOf(core.store, project, stored.task)).target,
     },
-    ...{ commit: "", before: "", after: "", givenBack: null, ...unrehearsed, task },
+    ...{ commit: "", before: "", after: "", givenBack: null, pushed: null, ...unrehearsed, task },
     warnings: await warnOfModules(core, stored.task),
   };
 }
 
-const unrehearsed = { commits: 0, changed: [], empty: false, dryRun: false, untested: false, warnings: [] };
+const unrehearsed = { commits: 0, changed: [], empty: false, dryRun: false, untested: null, warnings: [] };
 
 /** Merges on the forge if the task has a pull request and `local` is not set; otherwise in the user's repository. */
 async function mergeAndMove(
@@ -158,7 +168,7 @@ async function mergeAndMove(
   // Only the commit whose changes the person could see.
   const merge = await git.merging.ask(task, { ...wanted, only: wanted.only ?? shown?.commit ?? "" });
   const empty = isEmpty && merge.state === "merged" && merge.before === merge.after;
-  const untested = merge.state === "merged" && (await isUntested(core, project, merge));
+  const untested = merge.state === "merged" ? await whyUntested(core, project, merge) : null;
   return { ...(await mergeView(core, merge)), ...unrehearsed, empty, untested, warnings: await warnings(merge) };
 }
 
@@ -167,13 +177,19 @@ export async function isUnchanged({ git }: Core, { workspace, branch }: Task): P
   return workspace !== "" && (await git?.isAtItsStart(workspace, branch)) === true;
 }
 
-/** Whether the merge added commits that no test has run on in combination with the target. */
-async function isUntested(core: Core, project: Project, { before, after }: Merge): Promise<boolean> {
+/** Why no test has run on the commits that the merge added or would add, in combination with the target. */
+async function whyUntested(core: Core, project: Project, merge: Merge): Promise<MergeView["untested"]> {
+  if (merge.before === merge.after) return null;
+  if (merge.untested) return "no-command";
   try {
-    return before !== after && (await gitOf(core).leavesUntested(project));
+    const { testMerges, command } = await gitOf(core).testsOf(project);
+    if (testMerges === command.length > 0) return null;
+    if (!testMerges) return "off";
+    // A merge that has landed was tested with its own files, which may be others than those of the user's checkout.
+    return merge.endedAt === undefined ? "no-command" : null;
   } catch (error) {
     // An unreadable configuration is reported elsewhere; the merge itself is valid.
-    if (error instanceof Fault) return false;
+    if (error instanceof Fault) return null;
     throw error;
   }
 }
@@ -300,7 +316,7 @@ export function doneState(workflow: Workflow, status: string): string {
 }
 
 async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, keyof typeof unrehearsed>> {
-  const { state, reason, files, target, commit, before, after, givenBack = null } = merge;
+  const { state, reason, files, target, commit, before, after, givenBack = null, pushed } = merge;
   const stored = await core.store.getTask(merge.task);
   if (stored === undefined) throw new Fault("task.missing", "The task is gone.");
   return {
@@ -312,6 +328,7 @@ async function mergeView(core: Core, merge: Merge): Promise<Omit<MergeView, keyo
     before,
     after,
     givenBack,
+    pushed: pushed === undefined ? null : { remote: pushed.remote, commits: pushed.commits ?? null },
     task: await viewOf(core, stored),
   };
 }

@@ -8,6 +8,7 @@ import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
+import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import type { Answer } from "../submit.ts";
 import { viewOf } from "../views.ts";
@@ -76,19 +77,6 @@ export async function ask(
 function cancels({ states }: Workflow, status: string, request: Request): boolean {
   if (request.kind !== "move" || request.actor.role !== "human") return false;
   return states[request.to]?.outcome === "cancelled" && states[status]?.out[request.to] !== undefined;
-}
-
-/** Ends the agents and commands of a task, then calls `then` before anything is started again. */
-export async function haltTask<T>({ agents, commands }: Core, task: string, then: () => Promise<T>): Promise<T> {
-  const release = commands.stop(task);
-  try {
-    if (agents === undefined) return await then();
-    const runs = await agents.brake.runsOf((run) => run.task === task);
-    const ending = { word: "lost", reason: "A person cancels the task." } as const;
-    return await agents.brake.hold(runs, ending, then);
-  } finally {
-    release();
-  }
 }
 
 export async function changeView(core: Core, { decision, stored, from }: Answer): Promise<ChangeView> {

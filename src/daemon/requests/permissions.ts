@@ -3,7 +3,7 @@ import { Fault } from "../../fault.ts";
 import { readRepositoryConfig, trust } from "../../home/trust.ts";
 import type { Obeyed } from "../../ports/git.ts";
 import type { MovedBranch, Project } from "../../ports/store.ts";
-import { areAllowed, fullPermissionRuns } from "../agents/harnesses.ts";
+import { areAllowed, areConfined, fullPermissionRuns } from "../agents/harnesses.ts";
 import { chooseWorkflow, continueHeld } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
@@ -28,6 +28,10 @@ export function projectPermissions(core: Core): Handler<Routes["projectPermissio
       allowed: areAllowed(ports.config(), project),
       needed: fullPermissionRuns(ports.harnesses, workflow, task).map((each) => ({ ...each, roles: [...each.roles] })),
       workspaces: project.workspaces,
+      sandboxed:
+        project.workspaces === "clone" &&
+        areConfined(ports.harnesses, workflow, task, ports.config()) &&
+        (await ports.sandbox?.detect())?.works === true,
     };
   };
 }

@@ -8,6 +8,7 @@ import { shellWord } from "../../shell-quote.ts";
 import { harnessNamed } from "../agents/harnesses.ts";
 import { chooseWorkflow, continueHeld, setPermissions } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
+import { refuseAwaited } from "../dependencies.ts";
 import type { Handler } from "../handlers.ts";
 import { configFor } from "../make-task.ts";
 import { taskWithBranch } from "../moved-target.ts";
@@ -93,6 +94,7 @@ export function removeProject(core: Core): Handler<Routes["removeProject"]> {
     // The store refuses to remove a project with open tasks, so its workspaces are kept then.
     const open = await core.store.listTasks({ project: name, isOpen: true }, { limit: 100 });
     await refuseStuck(core, name, open);
+    await refuseAwaited(core, ({ project }) => project === name);
     const retired = core.pools === undefined || open.length > 0 ? nothing : await retireProject(core.pools, project);
     await core.store.removeProject(name);
     core.log.info("A project was removed", { project: name, ...retired });

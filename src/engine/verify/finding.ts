@@ -89,6 +89,7 @@ export type FindingCode =
   | "held"
   | "incomplete"
   | "unexplored"
+  | "children"
   | "loading";
 
 /** A counterexample that can be followed step by step. */

@@ -1,3 +1,4 @@
+import { type ChildProblem, childProblems, type WorkflowNamed } from "../child-workflows.ts";
 import { explore, type Graph, largestBound, variantsOf } from "../explore/graph.ts";
 import type { Problem } from "../language/problem.ts";
 import type { Workflow } from "../workflow.ts";
@@ -18,12 +19,26 @@ export interface Verification {
   readonly proved: boolean;
 }
 
-/** Explores everything that a workflow can do, under every preset and switch, and reports findings. */
-export function verify(workflow: Workflow, problems: readonly Problem[] = []): Verification {
+/**
+ * Explores everything that a workflow can do, under every preset and switch, and reports findings. With `workflowNamed`, the
+ * workflows of its children are checked too; `name` is the name under which it is found itself.
+ */
+export function verify(
+  workflow: Workflow,
+  problems: readonly Problem[] = [],
+  { name = workflow.name, workflowNamed }: { readonly name?: string; readonly workflowNamed?: WorkflowNamed } = {},
+): Verification {
   const graphs = variantsOf(workflow, largestBound).map(({ preset, settings }) => explore(workflow, preset, settings));
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
   const unexplored = checkExplored(workflow);
-  const all = [...loading, ...unexplored, ...graphs.flatMap(checkGraph), ...coverageFindings(workflow, graphs)];
+  const children = workflowNamed === undefined ? [] : childProblems(workflow, name, workflowNamed).map(childFinding);
+  const all = [
+    ...loading,
+    ...children,
+    ...unexplored,
+    ...graphs.flatMap(checkGraph),
+    ...coverageFindings(workflow, graphs),
+  ];
   const findings = inOrder(workflow, distinct(all));
   const sum = (count: (graph: Graph) => number) => graphs.reduce((total, graph) => total + count(graph), 0);
   return {
@@ -113,6 +128,10 @@ function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonl
 function nameOf(graph: Graph): string {
   const settings = Object.entries(graph.settings).map(([name, value]) => `${name}: ${String(value)}`);
   return [...(graph.preset === "" ? [] : [`preset ${graph.preset}`]), ...settings].join(", ");
+}
+
+function childFinding({ state, message, fix }: ChildProblem): Finding {
+  return { level: "error", code: "children", state, message, fix, example: undefined };
 }
 
 function loadingFinding(problem: Problem): Finding {

@@ -72,6 +72,27 @@ export function newTasks(stage: Stage): void {
       });
     });
 
+    test("a parent has one child for each try at an item of its plan, even after the child has ended", async () => {
+      const part = { stay: 3, item: "api", try: 1, title: "API", description: "", files: [], size: "M" } as const;
+      await stage.create("p1");
+      await stage.over(await stage.create("c1", { parent: "p1", part }));
+      await expect(stage.create("c2", { parent: "p1", part: { ...part, slot: 2 } })).rejects.toMatchObject({
+        code: "store.exists",
+        message: 'Task c1 is try 1 at the part "api" of p1 already.',
+      });
+      const others = [
+        { parent: "p1", part: { ...part, try: 2 } },
+        { parent: "p1", part: { ...part, item: "web" } },
+        { parent: "p1", part: { ...part, stay: 5 } },
+        { parent: "p2", part },
+        { parent: "p1" },
+        { parent: "p1" },
+      ];
+      for (const [i, each] of others.entries()) await stage.create(`d${i}`, each);
+      const created = await stage.store.listTasks({ parent: "p1" }, { limit: 10 });
+      expect(created.map(({ task }) => task.number)).toEqual([8, 7, 5, 4, 3, 2]);
+    });
+
     test("an id stays taken, even after its task has ended", async () => {
       await stage.over(await stage.create("t1"));
       await expect(stage.create("t1", { branch: "other" })).rejects.toMatchObject({ code: "store.exists" });

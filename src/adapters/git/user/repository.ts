@@ -214,6 +214,16 @@ export async function remoteUrl(
   return code === 0 ? stdout.toString("utf8").replace(/\n$/, "") : undefined;
 }
 
+/** The commit of a remote-tracking branch; undefined if there is none. */
+export function remoteBranchAt(
+  run: RunGit,
+  repository: string,
+  remote: string,
+  branch: string,
+): Promise<string | undefined> {
+  return branchAt(run, { folder: repository, configuration: "ours" }, `refs/remotes/${remote}/${branch}`);
+}
+
 // These functions read git's files where they can: starting git takes longer, and blocks other work.
 
 /** The git folder that all worktrees of a repository share. */

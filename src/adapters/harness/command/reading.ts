@@ -1,5 +1,5 @@
 import type { TurnDefinition } from "../../../engine/harness-definition.ts";
-import { fieldOf } from "../../../json.ts";
+import { fieldOf, isTooDeep } from "../../../json.ts";
 import type { HarnessError, HarnessEvent, OutputReader, TurnEnd } from "../../../ports/harness.ts";
 import type { ProcessEnd } from "../../../ports/processes.ts";
 import { plainOutput } from "../../../text.ts";
@@ -96,7 +96,8 @@ function failure(kind: HarnessError["kind"], message: string): HarnessError {
 
 function parse(text: string): { readonly value: unknown; readonly isJson: boolean } {
   try {
-    return { value: JSON.parse(text) as unknown, isJson: true };
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value) ? { value: undefined, isJson: false } : { value, isJson: true };
   } catch {
     return { value: undefined, isJson: false };
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createErrorLog } from "./create-core.ts";
+import { createErrorLog } from "./error-log.ts";
 
 function stage() {
   const lines: unknown[] = [];

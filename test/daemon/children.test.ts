@@ -1,0 +1,222 @@
+import { expect, test } from "vitest";
+import { childProgress, explainChildren } from "../../src/daemon/children/progress.ts";
+import { childrenStage, parentWorkflow, partWorkflow } from "./children-stage.ts";
+
+const human = { role: "human" };
+
+test("a fan-out creates one waiting child for each item at once, and starts as many as may run in parallel", async () => {
+  const stage = await childrenStage();
+  const settings = { words: "many", agents: 2 };
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }, { id: "c", needs: ["a"] }], {
+    ...{ harness: "h", reviewHarness: "r", model: "m", priority: 3, labels: ["x"], settings, autostart: true },
+  });
+  expect(await stage.states("p1")).toEqual(["a running 1", "b running 2", "c waiting"]);
+  const child = await stage.childFor("p1", "c");
+  expect(child).toMatchObject({
+    ...{ project: "coffee", parent: "p1", base: "p1", summary: "Do c", workflow: "part", autostart: true },
+    ...{ harness: "h", reviewHarness: "r", model: "m", priority: 3, labels: ["x"], settings: { words: "many" } },
+    part: { item: "c", try: 1, title: "Do c", description: "About c" },
+  });
+  const [created] = await stage.store.listEvents({ task: child.id }, 0, 1);
+  expect(created?.event).toMatchObject({ by: "engine", data: { parent: "p1", item: "c", try: 1 } });
+  await stage.finish("p1", "a");
+  expect(await stage.states("p1")).toEqual(["a done 1", "b running 2", "c running 1"]);
+  await stage.finish("p1", "b");
+  await stage.finish("p1", "c");
+  expect(await stage.statuses("p1")).toEqual(["done"]);
+  expect(stage.errors).toEqual([]);
+});
+
+test("a failed part is tried once more with the reason, then the parts that need it are skipped, and the rest is built", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }, { id: "c" }]);
+  await stage.finish("p1", "a", "error");
+  expect(await stage.states("p1")).toEqual(["a running 1 try 2", "b waiting", "c running 2"]);
+  const second = await stage.childFor("p1", "a");
+  expect(second.part?.reason).toContain("a broke");
+  await stage.finish("p1", "a", "error");
+  expect(await stage.states("p1")).toEqual(["a failed 1 try 2", "b skipped", "c running 2"]);
+  expect(await stage.childFor("p1", "b")).toMatchObject({
+    status: "dropped",
+    reason: 'Skipped: it needs "a", which failed.',
+  });
+  expect(await stage.statuses("p1")).toEqual(["building"]);
+  await stage.finish("p1", "c");
+  expect(await stage.statuses("p1")).toEqual(["done"]);
+  expect(await stage.all("p1")).toHaveLength(4);
+  const ended = (await stage.store.listEvents({ task: "p1" }, 0, 100)).find(
+    ({ event }) => event.type === "children.ended",
+  );
+  expect(ended?.event.data).toEqual({ word: "ok", reason: "1 of 3 done. Failed: a. Skipped: b." });
+});
+
+test("with the policy continue no part is tried again, and without any done part the guard sees none", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }], { settings: { policy: "continue" } });
+  await stage.finish("p1", "a", "error");
+  expect(await stage.states("p1")).toEqual(["a failed 1", "b skipped"]);
+  expect(await stage.statuses("p1")).toEqual(["failed"]);
+});
+
+test("with the policy stop the first failure stops the running siblings and skips the others", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }, { id: "c" }], { settings: { policy: "stop" } });
+  await stage.finish("p1", "a", "error");
+  expect(await stage.states("p1")).toEqual(["a failed 1", "b skipped 2", "c skipped"]);
+  expect(await stage.childFor("p1", "b")).toMatchObject({
+    ...{ status: "dropped", workspace: "", runs: {} },
+    reason: 'Stopped: "a" was not done, and the policy is stop.',
+  });
+  // No rule of the workflow covers an error, so the parent is held; continuing it tries the parts again.
+  expect((await stage.store.getTask("p1"))?.task).toMatchObject({ status: "building", held: { word: "error" } });
+  await stage.core.submit("p1", { kind: "continue", actor: human });
+  await stage.rest();
+  expect(await stage.states("p1")).toEqual(["a running 1 try 2", "b running 2 try 2", "c waiting try 2"]);
+  for (const item of ["a", "b", "c"]) await stage.finish("p1", item);
+  expect(await stage.statuses("p1")).toEqual(["done"]);
+});
+
+test("with waves a part starts only when the wave before it has ended", async () => {
+  const stage = await childrenStage();
+  const items = [{ id: "a" }, { id: "b" }, { id: "c", needs: ["a"] }];
+  await stage.plan("p1", items, { settings: { waves: true, agents: 4 } });
+  await stage.finish("p1", "a");
+  expect(await stage.states("p1")).toEqual(["a done 1", "b running 2", "c waiting"]);
+  await stage.finish("p1", "b");
+  expect(await stage.states("p1")).toEqual(["a done 1", "b done 2", "c running 1"]);
+});
+
+test("a part that a person cancels is not tried again, and the parts that need it are skipped", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }, { id: "c" }]);
+  const { id } = await stage.childFor("p1", "a");
+  await stage.core.submit(id, { kind: "move", to: "dropped", actor: human });
+  await stage.rest();
+  expect(await stage.states("p1")).toEqual(["a skipped 1", "b skipped", "c running 2"]);
+  await stage.finish("p1", "c");
+  expect(await stage.statuses("p1")).toEqual(["done"]);
+});
+
+test("a part that waits for its parent cannot be started by a person", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }]);
+  const { id } = await stage.childFor("p1", "b");
+  const { decision } = await stage.core.submit(id, { kind: "continue", actor: human });
+  expect(decision).toMatchObject({
+    kind: "rejected",
+    reasons: [{ text: 'The task is the part "b" of p1, which has not given it a slot yet.' }],
+  });
+});
+
+test("a parent that is cancelled while its children work ends them first, and only then is over", async () => {
+  let isReleased = false;
+  const stage = await childrenStage({
+    performers: {
+      release_workspace: async (_, { task }) => {
+        if (!isReleased && task.part?.item === "a")
+          await new Promise<void>((resolve) => stage.clock.after(5_000, resolve));
+        isReleased = task.part?.item === "a" || isReleased;
+      },
+    },
+  });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }, { id: "c", needs: ["a"] }]);
+  await stage.core.submit("p1", { kind: "move", to: "dropped", actor: human }, undefined, "brake");
+  await stage.rest();
+  expect((await stage.newest("p1")).map(({ task }) => task.status)).toEqual(["dropped", "dropped", "dropped"]);
+  expect(await stage.store.getTask("p1")).toMatchObject({ isOpen: true, task: { status: "dropped" } });
+  await stage.rest(5_000);
+  expect(await stage.states("p1")).toEqual(["a skipped 1", "b skipped 2", "c skipped"]);
+  expect(await stage.childFor("p1", "b")).toMatchObject({ reason: 'Stopped: its parent ended in "dropped".' });
+  expect(await stage.store.getTask("p1")).toMatchObject({ isOpen: false });
+  expect(await stage.store.openEffects("p1")).toEqual([]);
+  expect(stage.errors).toEqual([]);
+});
+
+test("a child whose end fails needs a person itself, and does not keep its parent from ending", async () => {
+  const stage = await childrenStage({
+    performers: {
+      release_workspace: async (_, { task }) => {
+        if (task.part?.item === "a") throw new Error("The disk is gone.");
+      },
+    },
+  });
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }], { settings: { agents: 1 } });
+  await stage.finish("p1", "a");
+  // The part is done; the slot that its workspace may still have is not given away.
+  expect(await stage.states("p1")).toEqual(["a done 1", "b running 2"]);
+  await stage.core.submit("p1", { kind: "move", to: "dropped", actor: human });
+  await stage.rest();
+  expect(await stage.store.getTask("p1")).toMatchObject({ isOpen: false });
+  expect((await stage.childFor("p1", "a")).held?.reason).toContain("The disk is gone.");
+});
+
+test("a limit of the state stops the children, and continuing the held parent tries them again", async () => {
+  const stage = await childrenStage({
+    parent: parentWorkflow.replace("next: counted\n", "limits: { time: 1h }\n    next: counted\n"),
+  });
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }]);
+  await stage.rest(3_600_000);
+  expect((await stage.store.getTask("p1"))?.task).toMatchObject({ status: "building", held: { word: "time" } });
+  expect(await stage.states("p1")).toEqual(["a skipped 1", "b skipped"]);
+  await stage.core.submit("p1", { kind: "continue", actor: human });
+  await stage.rest();
+  expect(await stage.states("p1")).toEqual(["a running 1 try 2", "b waiting try 2"]);
+});
+
+test("three parents share one workspace: the children of the oldest go first, and all end", async () => {
+  const stage = await childrenStage({ poolSize: 1 });
+  const parents = ["p1", "p2", "p3"];
+  for (const id of parents) await stage.create(id);
+  await stage.rest();
+  const items = [{ id: "a" }, { id: "b" }, { id: "c", needs: ["a", "b"] }];
+  const began: string[] = [];
+  for (let round = 0; round < 60; round++) {
+    const open = await stage.store.listTasks({ isOpen: true }, { limit: 100 });
+    const holding = open.filter(({ task }) => task.workspace !== "");
+    expect(holding.length).toBeLessThanOrEqual(1);
+    const [at] = holding;
+    if (at === undefined) break;
+    const { id, part, parent } = at.task;
+    began.push(part === undefined ? id : `${parent} ${part.item}`);
+    if (part === undefined) await stage.answer(id, items);
+    else await stage.finish(parent, part.item);
+  }
+  expect(await stage.statuses(...parents)).toEqual(["done", "done", "done"]);
+  expect(began.filter((each) => each.startsWith("p1 "))).toEqual(["p1 a", "p1 b", "p1 c"]);
+  expect(began.indexOf("p1 c")).toBeLessThan(began.indexOf("p2 a"));
+  expect(await stage.store.listTasks({ isOpen: true }, { limit: 100 })).toEqual([]);
+});
+
+test("a child workflow that the engine could not end is refused before any child is made", async () => {
+  const part = partWorkflow.replace("by: [engine, human]", "by: human");
+  const stage = await childrenStage({ part });
+  await stage.plan("p1", [{ id: "a" }]);
+  expect(await stage.all("p1")).toEqual([]);
+  const held = (await stage.store.getTask("p1"))?.task.held;
+  expect(held).toMatchObject({ again: "effects", reason: expect.stringContaining("The engine cannot end a child in") });
+});
+
+test("a parent counts its parts, shows the least advanced one, and names those that need a person", async () => {
+  const part = partWorkflow.replace("    outcomes: [{ on: failed, then: failed }]\n", "");
+  const stage = await childrenStage({ part });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }, { id: "c", needs: ["a", "b"] }]);
+  await stage.finish("p1", "a");
+  await stage.finish("p1", "b", "error");
+  const parent = await stage.store.getTask("p1");
+  const child = await stage.childFor("p1", "b");
+  const waiting = await stage.childFor("p1", "c");
+  if (parent === undefined) throw new Error("missing");
+  const workflow = await stage.core.workflows.get(parent.task.workflowHash);
+  expect(await childProgress(stage.core, parent.task, workflow)).toEqual({
+    ...{ checkpoint: "working", waiting: 1, running: 1, done: 1, failed: 0, skipped: 0, needPerson: [child.id] },
+  });
+  expect(await explainChildren(stage.core, parent.task, workflow)).toEqual([
+    expect.objectContaining({ reason: 'Its parts: 1 done, 1 running, 1 waiting. The least advanced is in "working".' }),
+    { reason: `Its part ${child.id} needs a person.`, fix: `signalbox task explain ${child.id}` },
+  ]);
+  expect(await explainChildren(stage.core, waiting, await stage.core.workflows.get(waiting.workflowHash))).toEqual([
+    expect.objectContaining({ reason: `It needs "b" (${child.id}), which is not done.` }),
+  ]);
+  // The parent itself needs nobody: the person is called once.
+  expect(await stage.core.needs.of(parent)).toEqual([]);
+});
