@@ -38,11 +38,14 @@ export async function startGitCore(options: GitCoreOptions) {
   const { name, flow, poolSize = 1, workspaces = "clone", files = {}, isStrict = false, ports } = options;
   const base = realpathSync(mkdtempSync(join(tmpdir(), `signalbox-${name}-`)));
   const repository = join(base, "coffee");
-  const git = (folder: string, ...args: readonly string[]) =>
-    execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@b", ...args], {
+  const git = (folder: string, ...args: readonly string[]) => {
+    // The workspace of a task that has none: git would take the current folder, which is the repository of these tests.
+    if (folder === "") throw new Error("git needs a folder");
+    return execFileSync("git", ["-C", folder, "-c", "user.name=A", "-c", "user.email=a@b", ...args], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     }).trim();
+  };
   execFileSync("git", ["init", "-q", "-b", "main", repository]);
   git(repository, "config", "user.name", "Ada");
   git(repository, "config", "user.email", "ada@example.org");
