@@ -55,6 +55,8 @@ export async function partStage(options: Options = {}) {
   });
   const handlers = createHandlers(core);
   const commit = (folder: string, files: Readonly<Record<string, string>>, message = "work") => {
+    // Git would take an empty path for the folder that the tests run in.
+    if (folder === "") throw new Error("The task has no workspace.");
     for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
     git(folder, "add", "-A");
     git(folder, "commit", "-qm", message);
