@@ -67,8 +67,8 @@ async function live(cancels: boolean, death: Death | undefined) {
   };
 }
 
-/** A death at every call takes a minute; the usual suite tries some of them. */
-const every = Number(process.env.SIGNALBOX_EVERY ?? 7);
+/** A death at every call takes minutes; the usual suite tries some of them. */
+const every = Number(process.env.SIGNALBOX_EVERY ?? 11);
 const seed = Number(process.env.SIGNALBOX_SEED ?? 3);
 
 const ends = [
