@@ -8,6 +8,7 @@ import type { Project, Store, StoredTask } from "../ports/store.ts";
 import type { Channels, Clock, Ids, Log } from "../ports/system.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./callers.ts";
+import type { Children } from "./children/children.ts";
 import type { ConfigChanges } from "./config-changes.ts";
 import type { CrewRunner } from "./crew/crew.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -73,6 +74,7 @@ export interface Core {
   readonly pools: PoolPorts | undefined;
   readonly performer: Performer;
   readonly scheduler: Scheduler;
+  readonly children: Children;
   readonly deadlines: Deadlines;
   readonly needs: Needs;
   readonly calls: Calls;

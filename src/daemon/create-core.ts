@@ -313,6 +313,7 @@ export function createCore(ports: CorePorts): RunningCore {
     pools: parts?.pools,
     performer,
     scheduler,
+    children,
     deadlines,
     needs,
     calls,

@@ -92,11 +92,13 @@ export async function childrenStage(options: StageOptions = {}) {
   /** The workflow of the children is read from a file, which takes real time. */
   const rest = async (milliseconds = 0) => {
     await stage.rest(milliseconds);
-    for (let quiet = 0, last = -1; quiet < 3; ) {
+    // A process that a test has let die never becomes quiet.
+    for (let quiet = 0, last = -1, rounds = 0; quiet < 3 && rounds < 500; rounds++) {
       await new Promise((resolve) => setTimeout(resolve, 2));
       await stage.rest();
       const owed = await store.dueEffects(stage.clock.now(), 100);
-      const isReading = owed.some(({ effect }) => effect.action === "start_children");
+      const isReading =
+        owed.some(({ effect }) => effect.action === "start_children") || stage.newest().children.isBusy("coffee");
       const now = await store.lastEvent();
       quiet = now === last && !isReading ? quiet + 1 : 0;
       last = now;

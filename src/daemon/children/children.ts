@@ -57,8 +57,9 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
   const waiting = new Map<string, Set<(error?: Error) => void>>();
   let stopped = false;
 
-  const wake = (parent: string) => {
+  const wake = (parent: string, project?: string) => {
     if (stopped) return;
+    if (project !== undefined) projects.set(parent, project);
     if (busy.has(parent)) return void again.add(parent);
     timers.get(parent)?.();
     timers.delete(parent);
@@ -108,10 +109,9 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
       // While a child runs, its parent has nothing to do.
       if (part !== undefined && (!isOpen || part.slot === undefined || states?.[status]?.terminal !== false)) {
         for (const tell of waiting.get(parent) ?? []) tell();
-        projects.set(parent, task.project);
-        wake(parent);
+        wake(parent, task.project);
       }
-      if ([status, previousStatus].some((name) => states?.[name]?.wait.kind === "fan_out")) wake(id);
+      if ([status, previousStatus].some((name) => states?.[name]?.wait.kind === "fan_out")) wake(id, task.project);
     },
     async recover(tasks) {
       const parents = new Set(tasks.flatMap(({ task }) => (task.part === undefined ? [] : [task.parent])));
