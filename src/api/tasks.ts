@@ -1,5 +1,6 @@
 import { type NeedReason, needReasons } from "../engine/needs.ts";
 import { route } from "./client.ts";
+import { findingRoutes } from "./findings.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const heldWire = record({ reason: text, word: text, again: oneOf("wait", "do", "effects") });
@@ -298,8 +299,9 @@ const saidWire = record({
 });
 export type SaidView = TypeOf<typeof saidWire>;
 
-/** The routes that only people may use. */
+/** What people tell a task, and the findings that they decide about. */
 export const personRoutes = {
+  ...findingRoutes,
   answerTask: route({
     name: "answerTask",
     method: "POST",

@@ -29,6 +29,7 @@ import {
 } from "./commands/task-act.ts";
 import { attach, logs, peek, send } from "./commands/task-agent.ts";
 import { create } from "./commands/task-create.ts";
+import { findings } from "./commands/task-findings.ts";
 import { actions, explain, exportTask, history, list, show } from "./commands/task-look.ts";
 import { createPr, merge, sync } from "./commands/task-merge.ts";
 import { comment, deleteTask, edit, migrate, update } from "./commands/task-update.ts";
@@ -82,6 +83,7 @@ const taskCommands = buildRouteMap({
     answer,
     approve,
     "request-changes": requestChanges,
+    findings,
     continue: continueTask,
     cancel,
     retry,

@@ -626,6 +626,58 @@ describe("a person's text", () => {
   });
 });
 
+describe("findings of reviews", () => {
+  const reviewing = `name: tasting
+version: 1
+roles:
+  critic: { mode: turn, permissions: reduced, prompt: p, result: r }
+  cook: { mode: turn, permissions: full, prompt: p }
+states:
+  tasting:
+    agent: { role: critic }
+    outcomes: [{ result: { good: true }, then: served }, { result: { good: false }, then: mended }]
+  mended: { waits_for: human, agent: { role: cook }, next: served }
+  served: { terminal: true }
+prompts: { p: Taste. }
+schemas: { r: { type: object, properties: { good: { type: boolean }, findings: { type: array } } } }
+`;
+
+  test("are listed, decided by a person, and in the history", async () => {
+    writeFileSync(join(stage.places.workflows, "tasting.yml"), reviewing);
+    const { id } = await create({ workflow: "tasting" });
+    expect((await get(`/v1/tasks/${id}/findings`)).json).toEqual({ task: id, round: 0, quiet: 0, findings: [] });
+    const findings = [
+      { title: "It is cold", file: "cup.ts", severity: "high" },
+      { title: "No lid", file: "cup.ts" },
+    ];
+    await stage.core.submit(id, { kind: "ended", run: "critic#1", word: "ok", answer: { good: false, findings } });
+    await stage.settled(id);
+    expect(refusal(await post(`/v1/tasks/${id}/findings`, { findings: ["F1", "F7"], state: "approved" }))).toEqual([
+      ...[409, "refused", "bad-value"],
+    ]);
+    const decided = await post(`/v1/tasks/${id}/findings`, { findings: ["F1"], state: "approved", reason: "Hot!" });
+    expect(decided.json).toEqual((await get(`/v1/tasks/${id}/findings`)).json);
+    expect(decided.json.findings).toMatchObject([
+      { id: "F1", state: "approved", by: "human", reason: "Hot!" },
+      { id: "F2", state: "open", by: "critic" },
+    ]);
+    const { events } = (await get(`/v1/events?task=${id}`)).json;
+    expect(events.map(({ type }: { type: string }) => type)).toEqual(
+      expect.arrayContaining(["finding.reviewed", "finding.approved"]),
+    );
+  });
+
+  test("are not decided by runs", async () => {
+    const { id } = await create({ workflow: "default" });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.status).toBe("planning");
+    const { token } = (await post(`/v1/tasks/${id}/runs`, { role: "worker" })).json;
+    const json = { findings: ["F1"], state: "dismissed" };
+    expect((await stage.ask(`/v1/tasks/${id}/findings`, { json, token })).status).toBe(403);
+    expect((await stage.ask(`/v1/tasks/${id}/findings`, { token })).status).toBe(200);
+    await post(`/v1/tasks/${id}/cancel`);
+  });
+});
+
 describe("merging", () => {
   const git = (...args: readonly string[]) => execFileSync("git", ["-C", coffee, ...args], { encoding: "utf8" });
 

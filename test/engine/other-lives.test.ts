@@ -257,9 +257,10 @@ test("pipeline: scouts run side by side, and the judge's answer is the panel's",
   // A scout that never answers is dropped after its attempts; the judge works with the other answers.
   for (let i = 0; i < 3; i++) task.ended("scout/1", "invalid");
   expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "judge", model: "large" } }]);
-  expect(task.task.results.findings).toEqual([findings]);
+  expect(task.task.results.reports).toEqual([findings]);
   task.ended("judge", "ok", findings);
   expect(task.actions).toEqual(["post_comment", "notify"]);
+  expect(task.task.ledger?.findings).toMatchObject([{ id: "F1", state: "open", by: "judge" }]);
 });
 
 test("pipeline: approved findings lead to the fixer, otherwise the task goes to testing", () => {
