@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { type Call, errorBodyOf } from "../api/client.ts";
+import type { SaidView } from "../api/person.ts";
 import { routes } from "../api/routes.ts";
-import type { DiffPart, GivenBackView, MergeView, SaidView } from "../api/tasks.ts";
+import type { DiffPart, GivenBackView, MergeView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
 import { loadWorkflow } from "../engine/language/load.ts";
 import { verify } from "../engine/verify/verify.ts";

@@ -1,4 +1,4 @@
-import type { FindingsView } from "../../api/findings.ts";
+import type { FindingsView } from "../../api/person.ts";
 import { routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { createCall } from "../connect.ts";

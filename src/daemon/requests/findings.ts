@@ -1,5 +1,5 @@
 import { Refusal } from "../../api/client.ts";
-import type { FindingsView } from "../../api/findings.ts";
+import type { FindingsView } from "../../api/person.ts";
 import type { Routes } from "../../api/routes.ts";
 import { emptyLedger } from "../../engine/findings.ts";
 import type { Actor, Request } from "../../engine/request.ts";
