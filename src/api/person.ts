@@ -1,6 +1,6 @@
 import { route } from "./client.ts";
 import { changeWire, mergeWire } from "./tasks.ts";
-import { boolean, integer, list, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+import { any, boolean, integer, list, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const name = shortText(100);
 const ofTask = record({}, { project: name });
@@ -38,7 +38,25 @@ const findingWire = record({
 const findingsWire = record({ task: text, round: integer(0), quiet: integer(0), findings: list(findingWire) });
 export type FindingsView = TypeOf<typeof findingsWire>;
 
-/** What people tell a task, and the findings that they decide about. */
+const planWire = record({
+  task: text,
+  items: list(
+    record({
+      id: text,
+      title: text,
+      description: text,
+      needs: list(text),
+      files: list(text),
+      size: oneOf("S", "M", "L"),
+    }),
+  ),
+  /** Whether a person can change it now; if not, `why` says why. */
+  canChange: boolean,
+  why: text,
+});
+export type PlanView = TypeOf<typeof planWire>;
+
+/** What people tell a task, its plan, and the findings that they decide about. */
 export const personRoutes = {
   listFindings: route({
     name: "listFindings",
@@ -97,5 +115,24 @@ export const personRoutes = {
       /** The workflow merges next, and the task's branch has no commit of its own. */
       empty: boolean,
     }),
+  }),
+  getPlan: route({
+    name: "getPlan",
+    method: "GET",
+    path: "/v1/tasks/:task/plan",
+    summary: "Show the plan of a task: the items that become its children",
+    access: "person",
+    query: ofTask,
+    answer: planWire,
+  }),
+  putPlan: route({
+    name: "putPlan",
+    method: "PUT",
+    path: "/v1/tasks/:task/plan",
+    summary: "Change the plan of a task that waits for a person before its children start",
+    access: "person",
+    query: ofTask,
+    body: record({ items: any }),
+    answer: planWire,
   }),
 } as const;

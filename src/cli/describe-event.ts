@@ -77,6 +77,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   },
   "finding.approved": ({ findings, reason }) => [listed(texts(findings)), text(reason)].filter(Boolean).join(": "),
   "finding.dismissed": ({ findings, reason }) => [listed(texts(findings)), text(reason)].filter(Boolean).join(": "),
+  "plan.edited": ({ items: many }) => (typeof many === "number" ? count(many, "item") : ""),
   "children.ended": ending,
   "protected.changed": ({ changes }) => listed(texts(changes)) || "nothing any more",
   "protected.tested": ({ base, work }) =>

@@ -32,6 +32,7 @@ import { create } from "./commands/task-create.ts";
 import { findings } from "./commands/task-findings.ts";
 import { actions, explain, exportTask, history, list, show } from "./commands/task-look.ts";
 import { createPr, merge, sync } from "./commands/task-merge.ts";
+import { plan } from "./commands/task-plan.ts";
 import { comment, deleteTask, edit, migrate, update } from "./commands/task-update.ts";
 import { wait } from "./commands/task-wait.ts";
 import { diff, fetch, open, path, shell } from "./commands/task-work.ts";
@@ -84,6 +85,7 @@ const taskCommands = buildRouteMap({
     approve,
     "request-changes": requestChanges,
     findings,
+    plan,
     continue: continueTask,
     cancel,
     retry,

@@ -46,6 +46,7 @@ import {
   retryTask,
   spawnTask,
 } from "./requests/person.ts";
+import { getPlan, putPlan } from "./requests/plan.ts";
 import {
   addProject,
   getProject,
@@ -184,6 +185,8 @@ const handlers = {
   approveTask,
   listFindings,
   decideFindings,
+  getPlan,
+  putPlan,
   diffTask,
   fetchTask,
   migrateTask,

@@ -6,7 +6,11 @@ import type { Task } from "./task.ts";
 import type { FanOut, RunSpec, Workflow } from "./workflow.ts";
 
 /** Why the answer of a run cannot be used: it does not fit its schema, or holds a plan that could never be finished. */
-export function answerProblem(workflow: Workflow, { result }: RunSpec, answer: unknown): string | undefined {
+export function answerProblem(
+  workflow: Workflow,
+  { result }: Pick<RunSpec, "result">,
+  answer: unknown,
+): string | undefined {
   const schema = result === undefined ? undefined : workflow.schemas[result];
   if (schema === undefined) return undefined;
   const problems = answerProblems(schema, answer);

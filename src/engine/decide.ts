@@ -3,6 +3,7 @@ import { edit } from "./create.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { stateOf, withWorkspace } from "./enter.ts";
 import { decideMove, rejected, standing } from "./move.ts";
+import { editPlan } from "./plan-edit.ts";
 import type { Actor, Facts, Request } from "./request.ts";
 import { decideFindings } from "./reviewing.ts";
 import { afterReply, isAwaited, nameOf, roundLimit, runEnded } from "./run-ended.ts";
@@ -37,6 +38,8 @@ function decideAlone(workflow: Workflow, task: Task, request: Request, facts: Fa
       return remind(workflow, task, request.actor, request.word, facts);
     case "finding":
       return decideFindings(workflow, task, request);
+    case "plan":
+      return editPlan(workflow, task, request);
     case "edit":
       return edit(workflow, task, request.actor, request.set);
     case "ended":

@@ -190,6 +190,10 @@ export const eventTypes = {
     when: "a person decides that findings are none",
     data: { findings: "their ids", reason: "what the person said" },
   },
+  "plan.edited": {
+    when: "a person has changed its plan, before its children start",
+    data: { items: "how many it has" },
+  },
   "children.ended": { when: "all children of a fan-out have ended", data: { word, reason } },
   "message.sent": { when: "a message for a run is queued", data: { message, to, text: "the message" } },
   "message.delivered": {

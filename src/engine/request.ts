@@ -28,6 +28,8 @@ export type Request =
       readonly state: "approved" | "dismissed";
       readonly reason: string;
     }
+  /** A person changes the plan before its children start. `items` is checked like an agent's answer. */
+  | { readonly kind: "plan"; readonly actor: Actor; readonly items: unknown }
   /** Changes fields of the task, such as its summary or harness, but not its state. */
   | { readonly kind: "edit"; readonly actor: Actor; readonly set: TaskEdit }
   /** A run ended. */

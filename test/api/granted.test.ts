@@ -31,7 +31,7 @@ test("every route that changes something adds an event with its actor: its own, 
   expect(withOwnEvents.toSorted()).toEqual([
     ...["answerTask", "approveTask", "cancelTask", "commentTask", "continueTask", "createTask", "decideFindings"],
     "editTask",
-    ...["mergeTask", "migrateTask", "moveTask", "putDocument", "replyTask", "requestChanges", "respawnTask"],
+    ...["mergeTask", "migrateTask", "moveTask", "putDocument", "putPlan", "replyTask", "requestChanges", "respawnTask"],
     ...["sendMessage", "spawnTask", "undoMerge"],
   ]);
 });

@@ -626,6 +626,43 @@ describe("a person's text", () => {
   });
 });
 
+describe("a plan", () => {
+  test("is shown, and changed while the task waits for a person before its children start", async () => {
+    const planning = `name: planning
+version: 1
+states:
+  plan: { agent: { mode: turn, permissions: reduced, prompt: p, result: r }, next: look }
+  look: { waits_for: human, next: build }
+  build: { fan_out: { from: r.parts, workflow: part }, next: served }
+  served: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+prompts: { p: Plan. }
+schemas: { r: { type: object, properties: { parts: { type: array } } } }
+`;
+    writeFileSync(join(stage.places.workflows, "planning.yml"), planning);
+    const part = brew.replace("to: spilled, by: human", "to: spilled, by: [engine, human]");
+    writeFileSync(join(stage.places.workflows, "part.yml"), part);
+    const { id } = await create({ workflow: "planning" });
+    const empty = { task: id, items: [], canChange: false, why: "The task has no plan yet." };
+    expect((await get(`/v1/tasks/${id}/plan`)).json).toEqual(empty);
+    const cup = { id: "cup", title: "Cup" };
+    await stage.core.submit(id, { kind: "ended", run: "worker#1", word: "ok", answer: { parts: [cup] } });
+    await stage.settled(id);
+    const shown = { ...cup, description: "", needs: [], files: [], size: "M" };
+    expect((await get(`/v1/tasks/${id}/plan`)).json).toEqual({ task: id, items: [shown], canChange: true, why: "" });
+    const refused = await send("PUT", `/v1/tasks/${id}/plan`, { items: [{ ...cup, needs: ["lid"] }] });
+    expect(refusal(refused)).toEqual([409, "refused", "bad-value"]);
+    const items = [
+      { ...cup, size: "S" },
+      { id: "lid", title: "Lid", needs: ["cup"], files: ["lid.ts"] },
+    ];
+    expect((await send("PUT", `/v1/tasks/${id}/plan`, { items })).json.items).toMatchObject(items);
+    expect((await get(`/v1/tasks/${id}/plan`)).json.items).toMatchObject(items);
+    await post(`/v1/tasks/${id}/cancel`);
+  });
+});
+
 describe("findings of reviews", () => {
   const reviewing = `name: tasting
 version: 1
