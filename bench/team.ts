@@ -5,7 +5,9 @@
 //
 // Durations are drawn around what the sizes say, so that a size is an estimate; a second time they are exactly that.
 import { type Child, type FanOutOptions, type Item, nextChildren } from "../src/engine/fan-out.ts";
+import { emptyLedger, findingsProblem, takeReview } from "../src/engine/findings.ts";
 import { weights } from "../src/engine/plan-order.ts";
+import { type Defect, defects } from "./defects.ts";
 
 const plans = 400;
 const sizes = ["S", "M", "L"] as const;
@@ -48,6 +50,41 @@ const times = Array.from({ length: 5 }, () => ({ small: engineTime(100, 100), la
 const { small, large } = times.toSorted((a, b) => a.large / a.small - b.large / b.small)[2] ?? { small: 1, large: 1 };
 print("engine, plans of 100 and 1,000 items, ms", small.toFixed(2), large.toFixed(2));
 limit("that, 1,000 items / 100 items", large / small, 60);
+
+process.stdout.write("\n");
+const reviews = Array.from({ length: 200 }, (_, seed) => ({
+  kept: review(seed + 1, true),
+  lost: review(seed + 1, false),
+}));
+const total = (of: (each: (typeof reviews)[number]) => number) => sum(reviews.map(of));
+print("tasks reviewed until nothing is open", String(reviews.length));
+print("reports", String(total(({ kept }) => kept.reports)));
+limit(
+  "defects that are in the ledger twice",
+  total(({ kept }) => kept.doubles),
+  0,
+);
+limit(
+  "defects that were taken for another",
+  total(({ kept }) => kept.joined),
+  0,
+);
+limit(
+  "answers that were refused",
+  total(({ kept }) => kept.refused),
+  0,
+);
+limit(
+  "defects left when the reviews ended",
+  total(({ kept }) => kept.left),
+  0,
+);
+print(
+  "rounds, with and without a ledger",
+  String(total(({ kept }) => kept.rounds)),
+  String(total(({ lost }) => lost.rounds)),
+);
+limit("that, with a ledger / without", total(({ kept }) => kept.rounds) / total(({ lost }) => lost.rounds), 0.5);
 
 // The same with a daemon and git, 60 items and 8 scripted agents, belongs here.
 process.exit(failed ? 1 : 0);
@@ -212,6 +249,69 @@ function needsOf(
       return needs;
     }
   }
+}
+
+/**
+ * A reviewer and an author, until the reviewer has nothing to say. The reviewer words its reports differently each time, in
+ * another order, some twice; now and then it reports what is fixed, and something small that it did not mind before. With a
+ * ledger it answers known findings, some by id, and the reviews end when no finding is open.
+ */
+function review(seed: number, hasLedger: boolean) {
+  const draw = random(seed);
+  const chance = (part: number) => draw() < part;
+  const one = <T>(list: readonly T[]) => list[Math.floor(draw() * list.length)] as T;
+  const shuffled = <T>(list: readonly T[]) =>
+    list.map((each) => ({ each, at: draw() })).toSorted((a, b) => a.at - b.at);
+  const real = shuffled(defects.filter(({ severity }) => severity !== "low" && severity !== "info")).slice(0, 6);
+  const small = defects.filter(({ severity }) => severity === "low" || severity === "info");
+  const present = new Set(real.map(({ each }) => each));
+  const fixed = new Set<Defect>();
+  const seen = new Set<Defect>();
+  let ledger = emptyLedger;
+  let [rounds, reports, refused, joined] = [0, 0, 0, 0];
+  const idOf = (defect: Defect) => ledger.findings.find(({ title }) => defect.titles.includes(title))?.id;
+  const changed = new Set<string>();
+  while (rounds < 30) {
+    rounds++;
+    const reported = [...present, ...[...fixed].filter(() => chance(0.2)), ...(chance(0.6) ? [one(small)] : [])];
+    const twice = reported.filter(() => chance(0.2));
+    const shift = Math.floor(draw() * 40);
+    const entries = shuffled([...reported, ...twice]).map(({ each: defect }) => {
+      const { file, severity } = defect;
+      const known = hasLedger && chance(0.5) ? { id: idOf(defect) } : {};
+      return {
+        ...known,
+        file,
+        severity,
+        line: defect.line + shift,
+        title: one(defect.titles),
+        evidence: one(defect.evidence),
+      };
+    });
+    reports += entries.length;
+    if (hasLedger) {
+      const isPresent = (title: string) => reported.some(({ titles }) => titles.includes(title));
+      const gone = ledger.findings.filter(({ state, title }) => state === "open" && !isPresent(title));
+      const answer = [...gone.map(({ id }) => ({ id, state: "fixed" })), ...entries];
+      if (findingsProblem(ledger, answer) !== undefined) refused++;
+      const context = { role: "reviewer", commit: `c${rounds}`, hasChanged: (file: string) => changed.has(file) };
+      ledger = takeReview(ledger, answer, context).ledger;
+      for (const defect of reported) seen.add(defect);
+      joined += reported.filter((defect) => idOf(defect) === undefined).length;
+      if (!ledger.findings.some(({ state }) => state === "open")) break;
+    } else if (entries.length === 0) break;
+    // The author mends two of three findings; each change touches the whole file.
+    for (const defect of present) {
+      if (!chance(0.67)) continue;
+      present.delete(defect);
+      fixed.add(defect);
+      changed.add(defect.file);
+    }
+  }
+  const doubles = [...seen].filter(
+    (defect) => ledger.findings.filter(({ title }) => defect.titles.includes(title)).length > 1,
+  );
+  return { rounds, reports, refused, joined, doubles: doubles.length, left: present.size };
 }
 
 function exactly(items: readonly Item[]): ReadonlyMap<string, number> {

@@ -1,5 +1,6 @@
 import { agentRoutes } from "./agents.ts";
 import { route } from "./client.ts";
+import { personRoutes } from "./person.ts";
 import { projectRoutes } from "./projects.ts";
 import {
   actionWire,
@@ -8,7 +9,6 @@ import {
   eventWire,
   explanationWire,
   mergeRoutes,
-  personRoutes,
   pullRequestWire,
   taskWire,
 } from "./tasks.ts";

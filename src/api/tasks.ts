@@ -107,7 +107,7 @@ const givenBackWire = record({
 export type GivenBackView = TypeOf<typeof givenBackWire>;
 
 /** A task's work on its way into a branch. */
-const mergeWire = record({
+export const mergeWire = record({
   /** waits: it continues by itself. lined-up: others are before it in the queue. */
   state: oneOf("lined-up", "waits", "merged", "conflict", "tests", "refused", "undone"),
   reason: text,
@@ -283,57 +283,5 @@ export const mergeRoutes = {
     query: record({}, { project: name }),
     body: record({}, { title: line, body: text, draft: boolean }),
     answer: pullRequestWire,
-  }),
-} as const;
-
-const ofTask = record({}, { project: name });
-const said = shortText(200_000);
-
-/** The result of a person's text: the task's move, the section it was written into, and the agent that is told. */
-const saidWire = record({
-  change: changeWire,
-  section: text,
-  /** message: a live agent is told. start: an agent is started with it. Null if no agent continues now. */
-  told: nullable(record({ run: text, how: oneOf("message", "start") })),
-});
-export type SaidView = TypeOf<typeof saidWire>;
-
-/** The routes that only people may use. */
-export const personRoutes = {
-  answerTask: route({
-    name: "answerTask",
-    method: "POST",
-    path: "/v1/tasks/:task/answer",
-    summary: "Write an answer into the task file, end the wait for a person, and tell the agent",
-    access: "person",
-    query: ofTask,
-    body: record({ text: said }, { to: name }),
-    answer: saidWire,
-  }),
-  requestChanges: route({
-    name: "requestChanges",
-    method: "POST",
-    path: "/v1/tasks/:task/request-changes",
-    summary: "Write feedback into the task file, and move the task back to a state in which an agent works",
-    access: "person",
-    query: ofTask,
-    body: record({ text: said }, { to: name }),
-    answer: saidWire,
-  }),
-  approveTask: route({
-    name: "approveTask",
-    method: "POST",
-    path: "/v1/tasks/:task/approve",
-    summary: "Approve what the task asks of a person, for one commit; merge the work first if the workflow requires it",
-    access: "person",
-    query: ofTask,
-    body: record({}, { commit: shortText(64), unreviewed: boolean }),
-    answer: record({
-      commit: text,
-      change: nullable(changeWire),
-      merge: nullable(mergeWire),
-      /** The workflow merges next, and the task's branch has no commit of its own. */
-      empty: boolean,
-    }),
   }),
 } as const;

@@ -71,6 +71,13 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "dialogue.asked": ({ message }) => text(message),
   "dialogue.answered": ({ text: said, confirmed }) => (confirmed === true ? "confirmed" : text(said)),
   "panel.answered": (data) => [text(data.member), ending(data)].filter((each) => each !== "").join(" "),
+  "finding.reviewed": ({ round, findings, open }) => {
+    const changed = items(findings).map(({ id, state }) => `${text(id)} ${text(state)}`);
+    return `round ${text(round)}: ${listed(changed) || "nothing new"}, ${text(open)} to be dealt with`;
+  },
+  "finding.approved": ({ findings, reason }) => [listed(texts(findings)), text(reason)].filter(Boolean).join(": "),
+  "finding.dismissed": ({ findings, reason }) => [listed(texts(findings)), text(reason)].filter(Boolean).join(": "),
+  "plan.edited": ({ items: many }) => (typeof many === "number" ? count(many, "item") : ""),
   "children.ended": ending,
   "protected.changed": ({ changes }) => listed(texts(changes)) || "nothing any more",
   "protected.tested": ({ base, work }) =>

@@ -29,8 +29,10 @@ import {
 } from "./commands/task-act.ts";
 import { attach, logs, peek, send } from "./commands/task-agent.ts";
 import { create } from "./commands/task-create.ts";
+import { findings } from "./commands/task-findings.ts";
 import { actions, explain, exportTask, history, list, show } from "./commands/task-look.ts";
 import { createPr, merge, sync } from "./commands/task-merge.ts";
+import { plan } from "./commands/task-plan.ts";
 import { comment, deleteTask, edit, migrate, update } from "./commands/task-update.ts";
 import { wait } from "./commands/task-wait.ts";
 import { diff, fetch, open, path, shell } from "./commands/task-work.ts";
@@ -82,6 +84,8 @@ const taskCommands = buildRouteMap({
     answer,
     approve,
     "request-changes": requestChanges,
+    findings,
+    plan,
     continue: continueTask,
     cancel,
     retry,

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { type Call, errorBodyOf } from "../api/client.ts";
+import type { SaidView } from "../api/person.ts";
 import { routes } from "../api/routes.ts";
-import type { GivenBackView, MergeView, SaidView } from "../api/tasks.ts";
+import type { GivenBackView, MergeView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
 import type { DiffPart } from "../api/work.ts";
 import { loadWorkflow } from "../engine/language/load.ts";

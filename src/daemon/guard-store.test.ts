@@ -56,7 +56,7 @@ function replace(file: string): void {
 }
 
 const kept = [
-  ...(["agents", "workspaces", "runs", "credentials", "findings", "messages"] as const),
+  ...(["agents", "workspaces", "runs", "credentials", "messages"] as const),
   ...(["calls", "conversations", "usage", "merges", "pullRequests"] as const),
 ];
 

@@ -111,7 +111,6 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
     workspaces: kept(store.workspaces),
     runs: kept(store.runs),
     credentials: kept(store.credentials),
-    findings: kept(store.findings),
     messages: kept(store.messages),
     calls: kept(store.calls),
     conversations: kept(store.conversations),

@@ -25,6 +25,7 @@ import { diffTask, fetchTask } from "./requests/diff-task.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
+import { decideFindings, listFindings } from "./requests/findings.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import {
@@ -45,6 +46,7 @@ import {
   retryTask,
   spawnTask,
 } from "./requests/person.ts";
+import { getPlan, putPlan } from "./requests/plan.ts";
 import {
   addProject,
   getProject,
@@ -181,6 +183,10 @@ const handlers = {
   answerTask,
   requestChanges,
   approveTask,
+  listFindings,
+  decideFindings,
+  getPlan,
+  putPlan,
   diffTask,
   fetchTask,
   migrateTask,

@@ -69,7 +69,7 @@ export async function gatherFacts(
   const workflow = await workflowOf(task);
   let document = await store.getDocument(task.id);
   const mustBeMerged = given.mergedFor !== undefined && workflow.states[given.mergedFor]?.outcome === "done";
-  const looking = outsideOf(task, mustBeMerged || asksForMain(workflow, task));
+  const looking = outsideOf(task, mustBeMerged || asksForMain(workflow, task), given.ended !== undefined);
   const outside = await (timeLimit === undefined ? looking : withinLimit(looking, timeLimit));
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];

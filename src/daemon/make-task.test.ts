@@ -9,9 +9,8 @@ test.each(["default", "classic", "minimal", "crew", "team"] as const)(
   },
 );
 
-test("the workflow pipeline warns about findings, tools, models and its merge", () => {
+test("the workflow pipeline warns about tools, models and its merge", () => {
   expect(unfinishedParts(load(builtIn("pipeline")))).toEqual([
-    expect.stringContaining("Findings of a review are not kept yet"),
     expect.stringContaining("Tools that are named one by one"),
     expect.stringContaining('"large" and "small" are not mapped to models yet'),
     expect.stringContaining("This workflow merges through pull requests on GitHub"),

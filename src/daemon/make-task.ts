@@ -6,7 +6,7 @@ import { branchNameProblem } from "../engine/branch-name.ts";
 import { createTask as decideCreation } from "../engine/create.ts";
 import type { Facts } from "../engine/request.ts";
 import { blankIdentity, type TaskIdentity } from "../engine/task.ts";
-import type { Guard, RunSpec, Settings, Workflow } from "../engine/workflow.ts";
+import type { RunSpec, Settings, Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import { type ResolvedConfig, resolveConfig } from "../home/config.ts";
 import { readRepositoryConfig, trustedChoices } from "../home/trust.ts";
@@ -306,12 +306,6 @@ export function configFor(core: Core, project: Project, flags: ConfigFlags = {})
 export function unfinishedParts(workflow: Workflow): readonly string[] {
   const states = Object.values(workflow.states);
   const found: string[] = [];
-  const guards: readonly Guard[] = [
-    ...workflow.ways.flatMap((way) => way.when),
-    ...states.flatMap((state) => state.rules.flatMap((rule) => rule.when)),
-  ];
-  if (guards.some(({ field }) => field === "approved_findings" || field === "open_findings"))
-    found.push("Findings of a review are not kept yet: they cannot be approved or dismissed, so no fixer is started.");
   const runs = states.flatMap((state) => runsOf(state.wait));
   if (runs.some(({ tools }) => (tools ?? []).some((tool) => !toolClasses.includes(tool))))
     found.push("Tools that are named one by one work with Claude Code only; other harnesses refuse them or the task.");

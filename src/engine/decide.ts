@@ -3,7 +3,9 @@ import { edit } from "./create.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { stateOf, withWorkspace } from "./enter.ts";
 import { decideMove, rejected, standing } from "./move.ts";
+import { editPlan } from "./plan-edit.ts";
 import type { Actor, Facts, Request } from "./request.ts";
+import { decideFindings } from "./reviewing.ts";
 import { afterReply, isAwaited, nameOf, roundLimit, runEnded } from "./run-ended.ts";
 import { reachedLimit, settled, unsettled, wentIdle } from "./settled.ts";
 import { after, endWait, endWork } from "./take-rule.ts";
@@ -34,6 +36,10 @@ function decideAlone(workflow: Workflow, task: Task, request: Request, facts: Fa
       return respawn(workflow, task, request.actor, facts);
     case "remind":
       return remind(workflow, task, request.actor, request.word, facts);
+    case "finding":
+      return decideFindings(workflow, task, request);
+    case "plan":
+      return editPlan(workflow, task, request);
     case "edit":
       return edit(workflow, task, request.actor, request.set);
     case "ended":

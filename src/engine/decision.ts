@@ -157,6 +157,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     log: set.log ?? task.log,
     judged: set.judged ?? task.judged,
     protectedChanges: set.protectedChanges ?? task.protectedChanges,
+    ledger: set.ledger ?? task.ledger,
   };
 }
 
@@ -226,5 +227,6 @@ function arrive(task: Task, set: Arrival): Task {
     log: task.log,
     judged: set.judged ?? task.judged,
     protectedChanges: task.protectedChanges,
+    ledger: task.ledger,
   };
 }

@@ -173,6 +173,27 @@ export const eventTypes = {
     when: "a member of a panel, or its judge, has ended",
     data: { member: "the member (missing for the judge)", word, reason },
   },
+  "finding.reviewed": {
+    when: "a reviewer's findings were taken into the task's ledger",
+    data: {
+      round: "the number of the review",
+      findings: "id, state, severity, file, line and title of each that is new or in another state",
+      open: "how many are open or approved now",
+      quiet: "how many reviews in a row have changed neither the branch nor the ledger",
+    },
+  },
+  "finding.approved": {
+    when: "a person wants findings fixed",
+    data: { findings: "their ids", reason: "what the person said" },
+  },
+  "finding.dismissed": {
+    when: "a person decides that findings are none",
+    data: { findings: "their ids", reason: "what the person said" },
+  },
+  "plan.edited": {
+    when: "a person has changed its plan, before its children start",
+    data: { items: "how many it has" },
+  },
   "children.ended": { when: "all children of a fan-out have ended", data: { word, reason } },
   "message.sent": { when: "a message for a run is queued", data: { message, to, text: "the message" } },
   "message.delivered": {

@@ -1,10 +1,11 @@
-import { answerProblem } from "./check-answer.ts";
+import { answerProblem, reviewProblem } from "./check-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { stateOf } from "./enter.ts";
 import { judgedAnswer, outdatedAnswer } from "./judging.ts";
 import type { Facts, Request } from "./request.ts";
+import { reviewed } from "./reviewing.ts";
 import { after, attemptsOf, endWait, takeRule } from "./take-rule.ts";
 import type { Member, Task } from "./task.ts";
 import { countFailure } from "./when.ts";
@@ -80,10 +81,11 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
       panel.judge.result === undefined ? task.results : { ...task.results, [panel.judge.result]: request.answer };
     const set = { results, ...judgedAnswer(workflow, task, panel.judge) };
     const event: TaskEvent = { type: "panel.answered", by: panel.judge.role, data: { word }, set };
-    return after(
-      event,
-      endWait(workflow, apply(task, event), { word, reason, answer: request.answer, again: "wait" }, facts),
-    );
+    const told = apply(task, event);
+    const review = reviewed(workflow, told, panel.judge, request.answer, facts);
+    const ending = { word, reason, answer: request.answer, again: "wait" as const };
+    if (review === undefined) return after(event, endWait(workflow, told, ending, facts));
+    return after(event, after(review, endWait(workflow, apply(told, review), ending, facts)));
   }
   const failure = countFailure(task);
   const count = failure.crashCount;
@@ -113,8 +115,9 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
 /** The panel has judged one commit: where the work has moved since, all of it begins again. */
 function checkJudge(workflow: Workflow, task: Task, spec: RunSpec, request: Ended, facts: Facts) {
   const checked = check(workflow, spec, request);
-  const outdated = checked.word === "ok" ? outdatedAnswer(workflow, task, spec, facts) : undefined;
-  return outdated === undefined ? checked : { word: "invalid", reason: outdated };
+  if (checked.word !== "ok") return checked;
+  const problem = reviewProblem(workflow, task, spec, request.answer) ?? outdatedAnswer(workflow, task, spec, facts);
+  return problem === undefined ? checked : { word: "invalid", reason: problem };
 }
 
 function check(workflow: Workflow, spec: RunSpec, request: Ended): { word: string; reason: string } {

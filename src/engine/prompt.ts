@@ -1,4 +1,5 @@
 import { oneLine } from "../text.ts";
+import { writeFindings } from "./findings.ts";
 import { builtInVariables } from "./language/read-settings.ts";
 import type { Task } from "./task.ts";
 import { fill } from "./template.ts";
@@ -76,6 +77,8 @@ function ofTask(task: Task): Readonly<Record<string, string | undefined>> {
     labels: task.labels.join(", "),
     priority: String(task.priority),
     reason: task.reason || (task.part?.reason ?? ""),
+    findings: writeFindings(task.ledger, "open", "approved"),
+    approved: writeFindings(task.ledger, "approved"),
     log: task.log.map((entry) => `${entry.from}: ${entry.text}`).join("\n"),
   };
 }

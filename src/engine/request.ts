@@ -20,6 +20,16 @@ export type Request =
   | { readonly kind: "respawn"; readonly actor: Actor }
   /** A message for the state's agent: a live agent gets it, a dead one is started again with it. */
   | { readonly kind: "remind"; readonly actor: Actor; readonly word: PersonsWord }
+  /** A person decides about findings of a review: all of them, or none. */
+  | {
+      readonly kind: "finding";
+      readonly actor: Actor;
+      readonly findings: readonly string[];
+      readonly state: "approved" | "dismissed";
+      readonly reason: string;
+    }
+  /** A person changes the plan before its children start. `items` is checked like an agent's answer. */
+  | { readonly kind: "plan"; readonly actor: Actor; readonly items: unknown }
   /** Changes fields of the task, such as its summary or harness, but not its state. */
   | { readonly kind: "edit"; readonly actor: Actor; readonly set: TaskEdit }
   /** A run ended. */
@@ -91,6 +101,8 @@ export interface Facts {
   readonly poolFull: boolean;
   /** Whether the task has a workspace after its owed effects; missing where they do not change that. */
   readonly willHaveWorkspace?: boolean;
+  /** The files that differ between the branch and each commit for which a finding was closed; missing where not known. */
+  readonly changedSince?: Readonly<Record<string, readonly string[]>>;
   /** Runs whose start is owed; it is dropped when the task leaves its state. */
   readonly unstarted?: readonly string[];
 }
@@ -116,6 +128,8 @@ export const factNames = [
   "protected",
   "approved_findings",
   "open_findings",
+  "noted_findings",
+  "quiet_rounds",
   "children_done",
   "children_failed",
   "exit_code",

@@ -1,4 +1,4 @@
-import { answerProblem } from "./check-answer.ts";
+import { answerProblem, reviewProblem } from "./check-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun, without } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
@@ -6,6 +6,7 @@ import { restarted, stateOf } from "./enter.ts";
 import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import { afterMember } from "./panel.ts";
 import type { Facts, Request } from "./request.ts";
+import { reviewed } from "./reviewing.ts";
 import { specOf } from "./run-spec.ts";
 import { after, attemptsOf, endWait, hasProduced, matches, takeRule } from "./take-rule.ts";
 import type { LogEntry, Task } from "./task.ts";
@@ -124,8 +125,13 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
     set: { results, reason, ...judged },
   };
   const told = results === task.results && reason === task.reason ? task : apply(task, known);
+  const review = results === task.results ? undefined : reviewed(workflow, told, spec, answer, facts);
   if (word === "step") return after(known, nextStep(workflow, told, state, spec, facts));
   if (spec.mode === "dialogue" && word === "ok") return after(known, afterTurn(workflow, told, spec, answer, facts));
+  if (review !== undefined) {
+    const taken = endWait(workflow, apply(told, review), { word, reason, answer, again: "wait" }, facts);
+    return after(known, after(review, taken));
+  }
   if (!isAccident(word)) return after(known, endWait(workflow, told, { word, reason, answer, again: "wait" }, facts));
 
   const failure = countFailure(task);
@@ -149,7 +155,10 @@ function readEnding(workflow: Workflow, task: Task, spec: RunSpec, request: Ende
     return { ...same, word: hasProduced(workflow, task, facts) ? "ok" : "exit" };
   }
   if (word !== "ok" || spec.result === undefined || workflow.schemas[spec.result] === undefined) return same;
-  const problem = answerProblem(workflow, spec, answer) ?? outdatedAnswer(workflow, task, spec, facts);
+  const problem =
+    answerProblem(workflow, spec, answer) ??
+    reviewProblem(workflow, task, spec, answer) ??
+    outdatedAnswer(workflow, task, spec, facts);
   if (problem !== undefined) return { ...same, word: "invalid", reason: problem };
   return { ...same, answer, results: { ...task.results, [spec.result]: answer } };
 }

@@ -1,3 +1,4 @@
+import type { Ledger } from "./findings.ts";
 import type { Mode, Settings } from "./workflow.ts";
 
 /** One unit of work. Only `decide` writes its position. */
@@ -119,6 +120,8 @@ export interface TaskPosition {
    * nothing: then no person has to see it.
    */
   readonly protectedChanges?: readonly string[] | undefined;
+  /** The findings of its reviews; missing until a reviewer has answered with a list of them. */
+  readonly ledger?: Ledger | undefined;
 }
 
 export interface Judged {

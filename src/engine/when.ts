@@ -1,4 +1,5 @@
 import { actions } from "./actions.ts";
+import { ledgerNumber } from "./findings.ts";
 import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import type { Action, Guard, Limits, Mode, Op, RunSpec, SettingValue, State, Value, Workflow } from "./workflow.ts";
@@ -25,7 +26,8 @@ export function fieldValue(guard: Guard, workflow: Workflow, task: Task, facts: 
     case "visits":
       return task.visits[task.status] ?? 0;
     case "fact":
-      return facts.numbers[guard.field as keyof Facts["numbers"]] ?? 0;
+      // The ledger is the task's own; only `verify` supplies its numbers, to try each.
+      return facts.numbers[guard.field as keyof Facts["numbers"]] ?? ledgerNumber(task.ledger, guard.field) ?? 0;
     case "setting":
       return toNumber(settingOf(workflow, task, guard.field));
   }

@@ -213,18 +213,6 @@ export interface Credential extends Kept {
   readonly revokedAt: number | undefined;
 }
 
-/** A reviewer's finding. */
-export interface Finding extends Kept {
-  readonly run: string;
-  readonly title: string;
-  readonly detail: string;
-  readonly file: string;
-  readonly line: number | undefined;
-  readonly severity: string;
-  readonly state: "open" | "approved" | "dismissed" | "fixed";
-  readonly commit: string;
-}
-
 /** The commit of a task's work that its person was last shown. Its id is the task's. */
 export interface Seen extends Kept {
   readonly commit: string;

@@ -6,7 +6,6 @@ import type {
   CallRecord,
   Conversation,
   Credential,
-  Finding,
   Kept,
   Merge,
   Message,
@@ -86,7 +85,6 @@ export interface Store {
   readonly workspaces: Collection<Workspace>;
   readonly runs: Collection<Run>;
   readonly credentials: Collection<Credential>;
-  readonly findings: Collection<Finding>;
   readonly messages: Collection<Message>;
   readonly conversations: Collection<Conversation>;
   readonly usage: Collection<Usage>;

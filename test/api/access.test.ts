@@ -35,7 +35,7 @@ async function begin(branch: string): Promise<{ readonly id: string; readonly to
 
 /** What a run may ask for: reading its own task, its document, its moves, its branch and summary, and comments. */
 const forRuns = [
-  ...["openapi", "getTask", "explainTask", "getDocument", "diffTask", "listEvents"],
+  ...["openapi", "getTask", "explainTask", "getDocument", "diffTask", "listEvents", "listFindings"],
   ...["editTask", "moveTask", "putDocument", "commentTask"],
 ];
 const everyRoute = Object.values(routes) as readonly Route[];

@@ -29,8 +29,9 @@ test("every route that changes something adds an event with its actor: its own, 
   const withOwnEvents = changing.filter(({ isNoted }) => isNoted !== true).map(({ name }) => name);
   // Their events are tested with the engine, and with these routes in routes.test.ts.
   expect(withOwnEvents.toSorted()).toEqual([
-    ...["answerTask", "approveTask", "cancelTask", "commentTask", "continueTask", "createTask", "editTask"],
-    ...["mergeTask", "migrateTask", "moveTask", "putDocument", "replyTask", "requestChanges", "respawnTask"],
+    ...["answerTask", "approveTask", "cancelTask", "commentTask", "continueTask", "createTask", "decideFindings"],
+    "editTask",
+    ...["mergeTask", "migrateTask", "moveTask", "putDocument", "putPlan", "replyTask", "requestChanges", "respawnTask"],
     ...["sendMessage", "spawnTask", "undoMerge"],
   ]);
 });

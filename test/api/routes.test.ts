@@ -626,6 +626,95 @@ describe("a person's text", () => {
   });
 });
 
+describe("a plan", () => {
+  test("is shown, and changed while the task waits for a person before its children start", async () => {
+    const planning = `name: planning
+version: 1
+states:
+  plan: { agent: { mode: turn, permissions: reduced, prompt: p, result: r }, next: look }
+  look: { waits_for: human, next: build }
+  build: { fan_out: { from: r.parts, workflow: part }, next: served }
+  served: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+prompts: { p: Plan. }
+schemas: { r: { type: object, properties: { parts: { type: array } } } }
+`;
+    writeFileSync(join(stage.places.workflows, "planning.yml"), planning);
+    const part = brew.replace("to: spilled, by: human", "to: spilled, by: [engine, human]");
+    writeFileSync(join(stage.places.workflows, "part.yml"), part);
+    const { id } = await create({ workflow: "planning" });
+    const empty = { task: id, items: [], canChange: false, why: "The task has no plan yet." };
+    expect((await get(`/v1/tasks/${id}/plan`)).json).toEqual(empty);
+    const cup = { id: "cup", title: "Cup" };
+    await stage.core.submit(id, { kind: "ended", run: "worker#1", word: "ok", answer: { parts: [cup] } });
+    await stage.settled(id);
+    const shown = { ...cup, description: "", needs: [], files: [], size: "M" };
+    expect((await get(`/v1/tasks/${id}/plan`)).json).toEqual({ task: id, items: [shown], canChange: true, why: "" });
+    const refused = await send("PUT", `/v1/tasks/${id}/plan`, { items: [{ ...cup, needs: ["lid"] }] });
+    expect(refusal(refused)).toEqual([409, "refused", "bad-value"]);
+    const items = [
+      { ...cup, size: "S" },
+      { id: "lid", title: "Lid", needs: ["cup"], files: ["lid.ts"] },
+    ];
+    expect((await send("PUT", `/v1/tasks/${id}/plan`, { items })).json.items).toMatchObject(items);
+    expect((await get(`/v1/tasks/${id}/plan`)).json.items).toMatchObject(items);
+    await post(`/v1/tasks/${id}/cancel`);
+  });
+});
+
+describe("findings of reviews", () => {
+  const reviewing = `name: tasting
+version: 1
+roles:
+  critic: { mode: turn, permissions: reduced, prompt: p, result: r }
+  cook: { mode: turn, permissions: full, prompt: p }
+states:
+  tasting:
+    agent: { role: critic }
+    outcomes: [{ result: { good: true }, then: served }, { result: { good: false }, then: mended }]
+  mended: { waits_for: human, agent: { role: cook }, next: served }
+  served: { terminal: true }
+prompts: { p: Taste. }
+schemas: { r: { type: object, properties: { good: { type: boolean }, findings: { type: array } } } }
+`;
+
+  test("are listed, decided by a person, and in the history", async () => {
+    writeFileSync(join(stage.places.workflows, "tasting.yml"), reviewing);
+    const { id } = await create({ workflow: "tasting" });
+    expect((await get(`/v1/tasks/${id}/findings`)).json).toEqual({ task: id, round: 0, quiet: 0, findings: [] });
+    const findings = [
+      { title: "It is cold", file: "cup.ts", severity: "high" },
+      { title: "No lid", file: "cup.ts" },
+    ];
+    await stage.core.submit(id, { kind: "ended", run: "critic#1", word: "ok", answer: { good: false, findings } });
+    await stage.settled(id);
+    expect(refusal(await post(`/v1/tasks/${id}/findings`, { findings: ["F1", "F7"], state: "approved" }))).toEqual([
+      ...[409, "refused", "bad-value"],
+    ]);
+    const decided = await post(`/v1/tasks/${id}/findings`, { findings: ["F1"], state: "approved", reason: "Hot!" });
+    expect(decided.json).toEqual((await get(`/v1/tasks/${id}/findings`)).json);
+    expect(decided.json.findings).toMatchObject([
+      { id: "F1", state: "approved", by: "human", reason: "Hot!" },
+      { id: "F2", state: "open", by: "critic" },
+    ]);
+    const { events } = (await get(`/v1/events?task=${id}`)).json;
+    expect(events.map(({ type }: { type: string }) => type)).toEqual(
+      expect.arrayContaining(["finding.reviewed", "finding.approved"]),
+    );
+  });
+
+  test("are not decided by runs", async () => {
+    const { id } = await create({ workflow: "default" });
+    await expect.poll(async () => (await get(`/v1/tasks/${id}`)).json.task.status).toBe("planning");
+    const { token } = (await post(`/v1/tasks/${id}/runs`, { role: "worker" })).json;
+    const json = { findings: ["F1"], state: "dismissed" };
+    expect((await stage.ask(`/v1/tasks/${id}/findings`, { json, token })).status).toBe(403);
+    expect((await stage.ask(`/v1/tasks/${id}/findings`, { token })).status).toBe(200);
+    await post(`/v1/tasks/${id}/cancel`);
+  });
+});
+
 describe("merging", () => {
   const git = (...args: readonly string[]) => execFileSync("git", ["-C", coffee, ...args], { encoding: "utf8" });
 

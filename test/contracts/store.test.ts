@@ -24,10 +24,7 @@ const newFile = () => join(folder, `${++files}.db`);
 storeContract("memory", async () => createMemoryStore());
 storeContract("sqlite", async () => openSqliteStore(newFile()));
 
-const finding = {
-  ...{ run: "reviewer#1", title: "Cold", detail: "It is cold.", file: "cup.ts", line: 3, severity: "low" },
-  ...{ state: "open" as const, commit: "c0ffee" },
-};
+const message = { from: "human", to: "worker", text: "Hot!", deliveredAt: undefined };
 
 /** Reads everything about task t1 and its project. */
 async function lookAtAll(store: ReturnType<typeof openSqliteStore>) {
@@ -41,7 +38,7 @@ async function lookAtAll(store: ReturnType<typeof openSqliteStore>) {
     workflow: await store.getWorkflow("h1"),
     last: await store.lastEvent(),
     next: await store.nextDue(0),
-    findings: await store.findings.list({}),
+    messages: await store.messages.list({}),
   };
 }
 
@@ -54,7 +51,7 @@ async function fill(store: ReturnType<typeof openSqliteStore>) {
   await store.saveDecision(
     sampleDecision(created, { held: undefined }, { artifacts, document: sampleDocument("done", "worker") }),
   );
-  await store.findings.put({ ...sampleRecord("f1", "t1"), ...finding });
+  await store.messages.put({ ...sampleRecord("m1", "t1"), ...message });
   const [first] = await store.openEffects("t1");
   await store.failEffect(first?.id ?? 0, { word: "error", reason: "no net" }, 4_000);
   return lookAtAll(store);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { decide } from "../../src/engine/decide.ts";
 import { builtIn, drive, loadText, reasonsOf } from "./drive.ts";
 
 const findings = { findings: [{ title: "Leak", severity: "high", file: "a.ts" }] };
@@ -181,6 +182,45 @@ test("team: a plan with a dependency cycle goes back to the architect three time
   expect(task.task.reason).toMatch(/needs/);
 });
 
+test("team: with plan_approval a person edits and approves the plan before the engineers start", () => {
+  const task = drive(builtIn("team"), { settings: { skip_clarification: true, plan_approval: true } });
+  const change = (items: unknown, role = "human") => {
+    const decision = decide(builtIn("team"), task.task, { kind: "plan", actor: { role }, items }, task.facts());
+    return decision.kind === "rejected" ? decision.reasons.map(({ text }) => text).join() : decision;
+  };
+  const part = (id: string, ...needs: readonly string[]) => ({ id, title: id, description: id, needs });
+  task.continue("engine");
+  for (let i = 0; i < 3; i++) task.did("ok");
+  expect(change([part("a")])).toBe("The task has no plan yet.");
+  task.ended("architect", "ok", { subtasks: [part("a"), part("b", "a")] });
+  expect(task.status).toBe("PLANNED");
+  const before = task.task;
+  expect(change([part("a", "a")])).toBe("a needs itself. Remove a from its needs.");
+  expect(change([])).toBe("subtasks must have at least 1 item, but has 0.");
+  expect(change([{ ...part("a"), files: ["/etc"] }])).toMatch(/^a names the file "\/etc", which is absolute/);
+  expect(change([{ id: "a" }])).toMatch(/subtasks\[0\]\.title is missing/);
+  expect(change([part("a")], "architect")).toMatch(/This run of architect is over/);
+  expect(task.task).toBe(before);
+  expect(change([part("c")])).toMatchObject({
+    kind: "stayed",
+    events: [{ type: "plan.edited", by: "human", data: { items: 1 } }],
+    task: { status: "PLANNED", results: { plan: { subtasks: [{ id: "c" }] } } },
+  });
+  task.continue();
+  task.did("ok");
+  expect(task.status).toBe("SUBTASK_IMPLEMENTING");
+  expect(change([part("c")])).toBe("The work on the plan has begun; it cannot be changed any more.");
+});
+
+test("team: without plan_approval the plan waits for nobody, and cannot be changed", () => {
+  const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
+  task.continue("engine");
+  for (let i = 0; i < 3; i++) task.did("ok");
+  task.ended("architect", "ok", { subtasks: [{ id: "a", title: "A", description: "A" }] });
+  expect(task.events.map(({ data }) => data.to)).toContain("PLANNED");
+  expect(task.status).not.toBe("PLANNED");
+});
+
 test("team: the end of the children leads to merging, or fails the task where none is done", () => {
   const start = () => {
     const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
@@ -257,9 +297,10 @@ test("pipeline: scouts run side by side, and the judge's answer is the panel's",
   // A scout that never answers is dropped after its attempts; the judge works with the other answers.
   for (let i = 0; i < 3; i++) task.ended("scout/1", "invalid");
   expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "judge", model: "large" } }]);
-  expect(task.task.results.findings).toEqual([findings]);
+  expect(task.task.results.reports).toEqual([findings]);
   task.ended("judge", "ok", findings);
   expect(task.actions).toEqual(["post_comment", "notify"]);
+  expect(task.task.ledger?.findings).toMatchObject([{ id: "F1", state: "open", by: "judge" }]);
 });
 
 test("pipeline: approved findings lead to the fixer, otherwise the task goes to testing", () => {

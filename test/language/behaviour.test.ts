@@ -674,6 +674,112 @@ schemas: { plan: { type: object, properties: { parts: { type: array } } } }`;
   expect(unplanned.task).toMatchObject({ status: "b", held: { word: "invalid" } });
 });
 
+const reviewing = `
+roles:
+  critic: { mode: turn, permissions: reduced, prompt: p, result: r, limits: { attempts: 2 } }
+  coder: { mode: turn, permissions: full, prompt: p, result: r }
+states:
+  a:
+    agent: { role: critic }
+    outcomes:
+      - { result: { good: true }, when: open_findings == 0, then: c }
+      - { on: ok, when: quiet_rounds > 0, then: d }
+      - { on: ok, then: b }
+  b: { agent: { role: coder }, next: a }
+  c: { terminal: true }
+  d: { terminal: true, outcome: failed }
+prompts: { p: x }
+schemas: { r: { type: object, properties: { good: { type: boolean }, findings: { type: array } } } }`;
+const cold = { title: "It is cold", file: "cup.ts", severity: "high", evidence: "20 degrees in the cup" };
+
+test("Findings of a judge's answer are taken into the ledger, which guards and prompts read; those of other roles are not.", () => {
+  const life = begin(reviewing);
+  life.settle();
+  life.ended("critic", "ok", { good: true, findings: [cold] });
+  expect(life.task).toMatchObject({
+    status: "b",
+    ledger: { round: 1, findings: [{ id: "F1", state: "open", by: "critic" }] },
+  });
+  life.settle();
+  const { ledger } = life.task;
+  life.ended("coder", "ok", {
+    good: true,
+    findings: [
+      { id: "F1", state: "fixed" },
+      { title: "No sugar", file: "cup.ts" },
+    ],
+  });
+  expect(life.task.status).toBe("a");
+  expect(life.task.ledger).toEqual(ledger);
+  life.settle();
+  life.ended("critic", "ok", { good: true, findings: [{ id: "F1", state: "fixed" }] });
+  expect(life.task).toMatchObject({ status: "c", ledger: { round: 2, findings: [{ id: "F1", state: "fixed" }] } });
+});
+
+test("A review that leaves out an open finding is `invalid`, and the reason names it.", () => {
+  const life = begin(reviewing);
+  life.settle();
+  life.ended("critic", "ok", { findings: [cold] });
+  life.settle();
+  life.ended("coder", "ok", {});
+  life.settle();
+  const { ledger } = life.task;
+  life.ended("critic", "ok", { good: true });
+  expect(life.task).toMatchObject({ status: "a", crashCount: 1, ledger });
+  expect(life.task.reason).toMatch(/^The answer says nothing about the open finding F1\. Add an entry/);
+  life.ended("critic", "ok", { good: true, findings: [] });
+  expect(life.task).toMatchObject({ status: "a", held: { word: "invalid" }, ledger });
+});
+
+test("A finding is closed by a review or a person, and opened again only if its file has changed and the evidence is new.", () => {
+  const life = begin(reviewing);
+  life.settle();
+  life.ended("critic", "ok", { findings: [cold, { title: "No lid", file: "cup.ts" }] });
+  const decide = (state: "approved" | "dismissed", findings: readonly string[], actor: { role: string } = human) =>
+    life.request({ kind: "finding", actor, findings, state, reason: "" });
+  life.settle();
+  expect(codes(decide("dismissed", ["F2"], { role: "coder" }))).toEqual(["only-human"]);
+  expect(codes(decide("dismissed", ["F1", "F9"]))).toEqual(["bad-value"]);
+  expect(decide("dismissed", ["F2"])).toEqual([]);
+  expect(codes(decide("approved", ["F2"]))).toEqual(["bad-value"]);
+  life.head = "c2";
+  life.ended("coder", "ok", {});
+  life.settle();
+  const states = () => life.task.ledger?.findings.map(({ state }) => state);
+  const again = { ...cold, evidence: "The new pot never reaches 60 degrees" };
+  life.ended("critic", "ok", {
+    findings: [
+      { id: "F1", state: "fixed" },
+      { id: "F2", evidence: "Everything new" },
+    ],
+  });
+  expect(states()).toEqual(["fixed", "dismissed"]);
+  for (const [evidence, changed, state] of [
+    [cold.evidence, ["cup.ts"], "fixed"],
+    [again.evidence, [], "fixed"],
+    [again.evidence, ["cup.ts"], "open"],
+  ] as const) {
+    life.settle();
+    life.head = `${life.head}+`;
+    life.changedSince = { c2: changed };
+    life.ended("coder", "ok", {});
+    life.settle();
+    life.ended("critic", "ok", { good: false, findings: [{ ...cold, evidence }] });
+    expect(states()).toEqual([state, "dismissed"]);
+  }
+});
+
+test("A review that changed neither the branch nor the ledger adds to `quiet_rounds`.", () => {
+  const life = begin(reviewing);
+  life.settle();
+  life.ended("critic", "ok", { findings: [cold] });
+  life.settle();
+  life.ended("coder", "ok", {});
+  life.settle();
+  life.ended("critic", "ok", { findings: [{ id: "F1" }] });
+  expect(life.task).toMatchObject({ status: "d", ledger: { round: 2, quiet: 1 } });
+});
+
 test("A run can end with `invalid` only if it has a `result`, and a session with `stall` only if it has that limit.", () => {
   const knows = (run: string, word: string) => {
     const rules = `[{ on: ${word}, then: b }]`;
@@ -1263,6 +1369,7 @@ function begin(
     task: undefined as unknown as Task,
     document: "",
     head: "",
+    changedSince: {} as Record<string, readonly string[]>,
     artifacts: {} as Facts["artifacts"],
     numbers,
     taskFileTracked: false,
@@ -1280,9 +1387,9 @@ function begin(
       );
     },
     facts(): Facts {
-      const { head, artifacts, numbers, taskFileTracked } = life;
+      const { head, changedSince, artifacts, numbers, taskFileTracked } = life;
       const document = parseTaskDocument(life.document);
-      return { document, head, artifacts, numbers, taskFileTracked, poolFull: life.poolFull };
+      return { document, head, changedSince, artifacts, numbers, taskFileTracked, poolFull: life.poolFull };
     },
     /** The reasons of a refusal; empty where the request was granted. */
     take(decision: Decision) {

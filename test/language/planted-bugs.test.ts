@@ -82,12 +82,7 @@ const planted: readonly Planted[] = [
   {
     bug: "a subtask's review is never satisfied",
     in: "team-subtask",
-    edits: [
-      [
-        '{ result: { approved: false }, when: "visits < {max_iterations}", then:',
-        "{ result: { approved: false }, then:",
-      ],
-    ],
+    edits: [['{ on: ok, when: "visits < {max_iterations}", then:', "{ on: ok, then:"]],
     found: ["error rule-cycle SUBTASK_TESTING", "error rule-cycle SUBTASK_CLAIMING"],
     said: "SUBTASK_COMMITTING → SUBTASK_TESTING → SUBTASK_REVIEWING → SUBTASK_FEEDBACK → SUBTASK_COMMITTING",
   },

@@ -90,7 +90,6 @@ export function createCollections(tables: Tables, read: Run, write: Run): Pick<S
     agents: of("agents"),
     workspaces: of("workspaces"),
     credentials: of("credentials"),
-    findings: of("findings"),
     messages: of("messages"),
     conversations: of("conversations"),
     usage: of("usage"),

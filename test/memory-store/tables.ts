@@ -221,7 +221,7 @@ export type Kind = (typeof kinds)[number];
 
 const kinds = [
   ...(["agents", "workspaces", "runs", "credentials"] as const),
-  ...(["findings", "messages", "conversations", "usage", "merges", "pullRequests", "calls", "seen"] as const),
+  ...(["messages", "conversations", "usage", "merges", "pullRequests", "calls", "seen"] as const),
 ] as const;
 
 export interface KeptRow {

@@ -3,6 +3,7 @@ const kinds = [
   "workspace",
   "run",
   "credential",
+  // Unused: findings are part of their task.
   "finding",
   "message",
   "conversation",

@@ -49,7 +49,6 @@ type Collections = Pick<
   | "workspaces"
   | "runs"
   | "credentials"
-  | "findings"
   | "messages"
   | "conversations"
   | "usage"
@@ -70,7 +69,6 @@ export function createCollections(database: DatabaseSync, read: Read, write: Wri
     workspaces: of("workspace"),
     runs: of("run"),
     credentials: of("credential"),
-    findings: of("finding"),
     messages: of("message"),
     conversations: of("conversation"),
     usage: of("usage"),

@@ -1,10 +1,10 @@
+import { type Finding, isUnsettled } from "../../engine/findings.ts";
 import { fillText } from "../../engine/prompt.ts";
 import type { Task } from "../../engine/task.ts";
 import type { ParamValue, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
 import { taskRef } from "../../ports/control-repository.ts";
-import type { Finding } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import { type MergePorts, mergePullRequest, type OpenPorts, openPullRequest } from "../forge/pull-request.ts";
 import { type ForgeOf, type PushPorts, pushableWork, pushedRef, pushWork } from "../forge/push-task.ts";
@@ -116,7 +116,7 @@ function postComment({ store, forgeOf, workflowOf }: PostCommentPorts): Perform 
       });
     }
     const given = filledParam(await workflowOf(task), task, params.message);
-    const text = given || writeFindings(await store.findings.list({ task: task.id }));
+    const text = given || writeFindings(task.ledger?.findings ?? []);
     const { forge } = await forgeOf(await projectOf(store, task.project));
     await forge.comment(record.number, text, key);
   };
@@ -124,15 +124,14 @@ function postComment({ store, forgeOf, workflowOf }: PostCommentPorts): Perform 
 
 /** All findings in one comment. */
 function writeFindings(findings: readonly Finding[]): string {
-  const open = findings.filter(({ state }) => state === "open" || state === "approved");
+  const open = findings.filter(({ state }) => isUnsettled(state));
   if (open.length === 0) return "The review found nothing.";
   return ["The review found:", "", ...open.map(writeFinding)].join("\n");
 }
 
-function writeFinding({ title, detail, file, line, severity }: Finding): string {
-  const place = file === "" ? "" : ` (\`${file}${line === undefined ? "" : `:${line}`}\`)`;
-  const more = detail.trim() === "" ? "" : `\n\n  ${detail.trim().replaceAll("\n", "\n  ")}\n`;
-  return `- **${severity || "note"}** ${title}${place}${more}`;
+function writeFinding({ id, title, evidence, file, line, severity }: Finding): string {
+  const more = evidence === "" ? "" : `\n\n  ${evidence.replaceAll("\n", "\n  ")}\n`;
+  return `- ${id} **${severity}** ${title} (\`${file}${line > 0 ? `:${line}` : ""}\`)${more}`;
 }
 
 /** Pushes the task's work to the remote. Where the project has none, makes the branch in the user's repository. */

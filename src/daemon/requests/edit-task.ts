@@ -164,8 +164,8 @@ async function* historyOf({ store }: Core, stored: StoredTask): AsyncGenerator<s
   yield line("document", await store.getDocument(id));
   for (const artifact of await store.listArtifacts(id)) yield line("artifact", artifact);
   for (const effect of await store.listEffects(id)) yield line("effect", effect);
-  const { runs, findings, messages, conversations, usage, merges, pullRequests } = store;
-  for (const [kind, of] of Object.entries({ runs, findings, messages, conversations, usage, merges, pullRequests })) {
+  const { runs, messages, conversations, usage, merges, pullRequests } = store;
+  for (const [kind, of] of Object.entries({ runs, messages, conversations, usage, merges, pullRequests })) {
     for (const each of await of.list({ task: id })) yield line(kind, each);
   }
   for await (const each of eventsOf(store, id))

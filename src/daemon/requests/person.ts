@@ -1,6 +1,6 @@
 import { Refusal } from "../../api/client.ts";
+import type { SaidView } from "../../api/person.ts";
 import type { Routes } from "../../api/routes.ts";
-import type { SaidView } from "../../api/tasks.ts";
 import { whyNobodyAsks, whyNoDialogue, whyNothingToApprove } from "../../engine/allowance.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Reason, TaskEvent } from "../../engine/decision.ts";

@@ -1,3 +1,4 @@
+import { isUnsettled } from "../../engine/findings.ts";
 import type { Facts, Unreadable } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
@@ -18,8 +19,11 @@ export interface Outside extends TaskFiles {
   readonly facts: WorkspaceFacts | undefined;
 }
 
-/** `asksForMain`: the decision depends on the target branch, which people move without notice, so it is fetched first. */
-export type OutsideOf = (task: Task, asksForMain?: boolean) => Promise<Outside>;
+/**
+ * `asksForMain`: the decision depends on the target branch, which people move without notice, so it is fetched first.
+ * `asksForChanges`: it depends on which files have changed since findings of reviews were closed.
+ */
+export type OutsideOf = (task: Task, asksForMain?: boolean, asksForChanges?: boolean) => Promise<Outside>;
 
 /** Called with the branch that is checked out in a task's workspace, if it is not the task's. */
 export type FollowBranch = (task: Task, branch: string) => void;
@@ -47,7 +51,7 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
       [{ type: "workspace.mended", by: "engine", data: { workspace, ...head }, set: {} }],
       clock.now(),
     );
-  return async (task, asksForMain = false) => {
+  return async (task, asksForMain = false, asksForChanges = false) => {
     // Without a workspace, only the facts of the task's branch are known.
     if (task.workspace === "" && (!asksForMain || task.runCount === 0)) return nothingOutside;
     const project = await store.getProject(task.project);
@@ -63,7 +67,9 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     // Meanwhile the folder may have been released, and the files may be another task's.
     const isStillOurs = (await store.workspaces.list({ task: task.id })).some(({ path }) => path === task.workspace);
     if (!isStillOurs) return { ...noFiles, facts: nowhere };
-    const facts = await asItIsNow(workspaces.kind, task, await withForge(store, task, seen));
+    const known = await withForge(store, task, seen);
+    const changes = asksForChanges ? await changedSince(workspaces.control, task, known.head) : {};
+    const facts = await asItIsNow(workspaces.kind, task, { ...known, ...changes });
     if (facts.head !== "") collected(task, facts.head, facts.numbers.commits ?? 0);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
     if (read.gone.length > 0) filesGone(task);
@@ -90,8 +96,26 @@ async function withForge(store: Store, { id }: Task, seen: WorkspaceFacts): Prom
   return isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
 }
 
+/** The files that have changed since findings were closed. A commit for which git cannot tell is missing. */
+async function changedSince(
+  control: ControlRepository,
+  { ledger }: Task,
+  head: string,
+): Promise<Pick<Facts, "changedSince">> {
+  const closed = (ledger?.findings ?? []).filter(({ state, commit }) => !isUnsettled(state) && commit !== "");
+  const changes: Record<string, readonly string[]> = {};
+  for (const commit of head === "" ? [] : new Set(closed.map((finding) => finding.commit))) {
+    const changed = commit === head ? [] : await control.changedFiles(commit, head).catch(() => undefined);
+    if (changed === undefined) continue;
+    changes[commit] = changed
+      .flatMap(({ path, from = path }) => [path, from])
+      .filter((each) => typeof each === "string");
+  }
+  return { changedSince: changes };
+}
+
 /** Git's facts about a task's work, from its workspace or, if that is missing, as last collected. */
-export type WorkspaceFacts = Pick<Facts, "head" | "taskFileTracked" | "unreadable"> & {
+export type WorkspaceFacts = Pick<Facts, "head" | "taskFileTracked" | "unreadable" | "changedSince"> & {
   readonly numbers: Facts["numbers"];
 };
 

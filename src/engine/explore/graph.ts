@@ -224,6 +224,8 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
       held: task.held === undefined ? undefined : { ...task.held, reason: "" },
       reason: "",
       log: [],
+      // Decisions read it only through facts, of which every value is tried.
+      ledger: undefined,
     };
     return { task: small, workspace, sections: {} };
   };

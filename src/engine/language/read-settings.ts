@@ -113,6 +113,7 @@ export const builtInVariables: Readonly<Record<string, string>> = {
   tests: "what the tests printed",
   documents: "the documents handed over",
   messages: "the messages of earlier stages",
+  findings: "the open and approved findings of reviews, with their ids",
   approved: "the findings a person approved",
   ticket: "the ticket's id",
 };

@@ -3,7 +3,6 @@ import type {
   Agent,
   Conversation,
   Credential,
-  Finding,
   Kept,
   Merge,
   Message,
@@ -30,11 +29,6 @@ const run: Run = {
 const credential: Credential = {
   ...sampleRecord("r1"),
   ...{ role: "worker", run: "worker#1", expiresAt: 9_000, revokedAt: undefined },
-};
-const finding: Finding = {
-  ...sampleRecord("r1"),
-  ...{ run: "reviewer#1", title: "Cold", detail: "It is cold.", file: "cup.ts", line: 3, severity: "low" },
-  ...{ state: "open", commit: "c0ffee" },
 };
 const message: Message = { ...sampleRecord("r1"), from: "human", to: "worker", text: "Hot!", deliveredAt: undefined };
 const conversation: Conversation = {
@@ -65,7 +59,7 @@ const pullRequest: PullRequestRecord = {
 };
 const records = {
   ...{ agents: agent, workspaces: workspace, runs: run, credentials: credential },
-  ...{ findings: finding, messages: message, conversations: conversation, usage },
+  ...{ messages: message, conversations: conversation, usage },
   ...{ merges: merge, pullRequests: pullRequest },
 };
 type Kind = keyof typeof records;

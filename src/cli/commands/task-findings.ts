@@ -1,0 +1,78 @@
+import type { FindingsView } from "../../api/person.ts";
+import { routes } from "../../api/routes.ts";
+import { Fault } from "../../fault.ts";
+import { createCall } from "../connect.ts";
+import type { Context } from "../context.ts";
+import { nameTask } from "../find.ts";
+import { writeTable } from "../tables.ts";
+import { count, given, listed, writeJson } from "../text.ts";
+import { command } from "./command.ts";
+import { flag, json, listFlag, oneTask, taskExitCodes, textFlag } from "./parameters.ts";
+
+export const findings = command({
+  isForRuns: true,
+  parameters: {
+    positional: oneTask,
+    flags: {
+      approve: listFlag("ID", "A finding that is to be fixed"),
+      dismiss: listFlag("ID", "A finding that is none"),
+      message: textFlag("TEXT", "Why"),
+      all: flag("Also show findings that are fixed or dismissed"),
+      json,
+    },
+    aliases: { m: "message" },
+  },
+  docs: {
+    brief: "Show what reviews have found, and approve or dismiss it",
+    fullDescription: `Reviewers report findings and say which are fixed; only a person approves them. Whether a task waits for that, and what follows from it, is in its workflow. A finding that you dismiss is not opened again, however a later review words it. With --approve or --dismiss, all findings that you name are decided, or none.
+
+Examples:
+  signalbox task findings coffee#12
+  signalbox task findings coffee#12 --approve F1 --approve F3
+  signalbox task findings coffee#12 --dismiss F2 -m "The cup is meant to be small"
+
+--json: { task, round, quiet, findings: [{ id, state, severity, file, line, title, evidence, commit, round, by, reason }] }
+${taskExitCodes("refused; nothing has changed")}`,
+  },
+  async func({ approve = [], dismiss = [], message, all, json }, reference) {
+    if (approve.length > 0 && dismiss.length > 0)
+      throw new Fault("usage", "--approve and --dismiss cannot both be given.", { hint: "Decide with two commands." });
+    if (message !== undefined && approve.length + dismiss.length === 0)
+      throw new Fault("usage", "--message needs --approve or --dismiss.", {
+        hint: "Name the findings that it is about.",
+      });
+    const call = createCall(this);
+    const about = await nameTask(call, reference);
+    const decided = approve.length > 0 ? approve : dismiss;
+    const state = approve.length > 0 ? "approved" : "dismissed";
+    const view =
+      decided.length === 0
+        ? await call(routes.listFindings, about)
+        : await call(routes.decideFindings, { ...about, body: given({ findings: decided, state, reason: message }) });
+    if (json) return this.print(writeJson(view));
+    if (decided.length > 0) return this.say(`${state === "approved" ? "Approved" : "Dismissed"} ${listed(decided)}.`);
+    show(this, view, all);
+  },
+});
+
+function show(context: Context, { task, round, findings }: FindingsView, all: boolean): void {
+  const shown = all ? findings : findings.filter(({ state }) => state !== "fixed" && state !== "dismissed");
+  if (findings.length === 0) {
+    context.say(round === 0 ? "No review has reported findings yet." : "The reviews have found nothing.");
+    return;
+  }
+  const columns = [
+    { title: "ID" },
+    { title: "STATE" },
+    { title: "SEVERITY" },
+    { title: "WHERE" },
+    { title: "FINDING", isText: true },
+  ];
+  const rows = shown.map(({ id, state, severity, file, line, title, evidence, reason }) => {
+    const text = [title, evidence, reason === "" ? "" : `(${reason})`].filter((each) => each !== "").join(" – ");
+    return [id, state, severity, line > 0 ? `${file}:${line}` : file, text.replace(/\s+/g, " ")];
+  });
+  if (rows.length > 0) context.print(writeTable(columns, rows, context.tableWidth));
+  const hidden = findings.length - shown.length;
+  if (hidden > 0) context.say(`${count(hidden, "finding")} fixed or dismissed: signalbox task findings ${task} --all`);
+}

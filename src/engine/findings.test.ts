@@ -1,0 +1,206 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { emptyLedger, findingsProblem, type Ledger, takeDecision, takeReview, writeFindings } from "./findings.ts";
+import { isSameEvidence, likeness } from "./same-finding.ts";
+
+const cold = { title: "It is cold", file: "cup.ts", line: 3, severity: "high", evidence: "20 degrees in the cup" };
+
+/** A ledger after some reviews, each of another commit: c1, c2, … */
+function ledgerOf(...reviews: readonly (readonly object[])[]): Ledger {
+  return reviews.reduce<Ledger>(
+    (ledger, reported) => review(ledger, reported, `c${ledger.round + 1}`).ledger,
+    emptyLedger,
+  );
+}
+
+function review(ledger: Ledger, reported: readonly object[], commit = ledger.commit, changed: readonly string[] = []) {
+  expect(findingsProblem(ledger, reported)).toBeUndefined();
+  return takeReview(ledger, reported, { role: "critic", commit, hasChanged: (file) => changed.includes(file) });
+}
+
+function statesOf({ findings }: Ledger): readonly string[] {
+  return findings.map(({ id, state }) => `${id} ${state}`);
+}
+
+describe("a review", () => {
+  test("adds findings with ids, and lists them for the next prompt with the worst first", () => {
+    const ledger = ledgerOf([{ title: "No lid", file: "./lid.ts" }, cold]);
+    expect(ledger.findings[0]).toMatchObject({ id: "F1", severity: "medium", file: "lid.ts", line: 0, round: 1 });
+    expect(writeFindings(ledger, "open")).toBe(
+      "F2 (high) cup.ts:3 It is cold\n  20 degrees in the cup\nF1 (medium) lid.ts No lid",
+    );
+  });
+
+  test("is about known findings by id, and without an id by file and title", () => {
+    const ledger = ledgerOf([cold, { title: "No lid", file: "cup.ts" }]);
+    const next = review(ledger, [
+      { title: "The cup: there is NO lid!", file: "cup.ts" },
+      { id: "F1", state: "fixed" },
+    ]);
+    expect(statesOf(next.ledger)).toEqual(["F1 fixed", "F2 open"]);
+    expect(next.changed.map(({ id }) => id)).toEqual(["F1"]);
+  });
+
+  test("counts a defect once that it reports twice", () => {
+    expect(statesOf(ledgerOf([cold, { ...cold, line: 9 }, { ...cold, title: "is it cold" }]))).toEqual(["F1 open"]);
+  });
+
+  test("that closes a finding and reports it again leaves it closed", () => {
+    const ledger = ledgerOf([cold]);
+    for (const entries of [
+      [{ id: "F1", state: "fixed" }, cold],
+      [cold, { id: "F1", state: "fixed" }],
+    ])
+      expect(statesOf(review(ledger, entries, "c2", ["cup.ts"]).ledger)).toEqual(["F1 fixed"]);
+  });
+
+  test("notes small new findings from the second round on", () => {
+    const ledger = ledgerOf([{ ...cold, severity: "low" }]);
+    expect(statesOf(ledger)).toEqual(["F1 open"]);
+    const small = [{ id: "F1" }, { title: "No lid", file: "a.ts", severity: "low" }, { title: "Odd", file: "b.ts" }];
+    expect(statesOf(review(ledger, small).ledger)).toEqual(["F1 open", "F2 noted", "F3 open"]);
+  });
+
+  test("opens a noted finding for new evidence that it is more than small, in a changed file", () => {
+    const ledger = ledgerOf([], [{ ...cold, severity: "low" }]);
+    const worse = { id: "F1", severity: "high", evidence: "The whole pot burst and flooded the kitchen" };
+    expect(statesOf(review(ledger, [worse], "c3", ["cup.ts"]).ledger)).toEqual(["F1 open"]);
+    expect(statesOf(review(ledger, [worse], "c3").ledger)).toEqual(["F1 noted"]);
+    expect(statesOf(review(ledger, [{ ...worse, severity: "low" }], "c3", ["cup.ts"]).ledger)).toEqual(["F1 noted"]);
+  });
+
+  test("cannot dismiss what a person approved, nor open what a person dismissed", () => {
+    const decided = (state: "approved" | "dismissed") => {
+      const taken = takeDecision(ledgerOf([cold]), ["F1"], state, "");
+      return "ledger" in taken ? taken.ledger : emptyLedger;
+    };
+    const dismissed = { id: "F1", state: "dismissed", reason: "It is iced coffee." };
+    expect(statesOf(review(decided("approved"), [dismissed]).ledger)).toEqual(["F1 approved"]);
+    expect(statesOf(review(decided("approved"), [{ id: "F1", state: "fixed" }]).ledger)).toEqual(["F1 fixed"]);
+    const again = { id: "F1", evidence: "The whole pot burst and flooded the kitchen" };
+    expect(statesOf(review(decided("dismissed"), [again], "c2", ["cup.ts"]).ledger)).toEqual(["F1 dismissed"]);
+  });
+
+  test("is quiet if it changed neither the branch nor the ledger", () => {
+    const ledger = ledgerOf([cold]);
+    expect(review(ledger, [{ id: "F1" }]).ledger.quiet).toBe(1);
+    expect(review(review(ledger, [{ id: "F1" }]).ledger, [{ id: "F1" }]).ledger.quiet).toBe(2);
+    expect(review(ledger, [{ id: "F1" }], "c2").ledger.quiet).toBe(0);
+    expect(review(ledger, [{ id: "F1", state: "fixed" }]).ledger.quiet).toBe(0);
+    expect(review(emptyLedger, [], "").ledger.quiet).toBe(0);
+  });
+
+  test.each<[unknown, string]>([
+    [7, "findings must be a list, but is 7."],
+    [Array.from({ length: 201 }, () => cold), "There are 201 findings, but 200 are allowed. Keep the worst."],
+    [["cold"], 'findings[0] must be an object, but is "cold".'],
+    [[{ title: "Cold" }], "findings[0] needs a title and a file, or the id of a known finding."],
+    [[{ file: "cup.ts", title: " " }], "findings[0] needs a title and a file, or the id of a known finding."],
+    [[{ id: "F9" }], 'findings[0] names "F9", which is no known finding. Give a title and a file if it is new.'],
+    [[{ ...cold, file: 7 }], "findings[0].file must be text, but is 7."],
+    [
+      [{ ...cold, severity: "bad" }],
+      'findings[0].severity must be one of critical, high, medium, low, info, but is "bad".',
+    ],
+    [[{ ...cold, state: "closed" }], 'findings[0].state must be "open", "fixed" or "dismissed", but is "closed".'],
+    [[{ ...cold, state: "dismissed" }], "findings[0] is dismissed without a reason. Say why it is no defect."],
+    [
+      [{ ...cold, file: "../cup.ts" }],
+      'findings[0] names the file "../cup.ts", which leads out of the repository. Name a file in it, such as src/app.ts or docs/**.',
+    ],
+  ])("%j is refused", (reported, problem) => expect(findingsProblem(emptyLedger, reported)).toBe(problem));
+
+  test("that leaves out open findings is refused, and told how to answer", () => {
+    const ledger = ledgerOf([cold, { title: "No lid", file: "a.ts" }]);
+    expect(findingsProblem(ledger, [{ title: "Odd", file: "b.ts" }])).toBe(
+      'The answer says nothing about the open findings F1, F2. Add an entry for each: {"id": "F1", "state": "fixed" | "open" | "dismissed", "reason": "…"}.',
+    );
+  });
+
+  test("never throws, whatever the answer is, and never loses or renumbers a finding", () => {
+    const entry = fc.record(
+      {
+        id: fc.constantFrom("F1", "F2", "F7", 3),
+        title: fc.oneof(fc.string(), fc.constantFrom("It is cold", "No lid", "Odd")),
+        file: fc.constantFrom("cup.ts", "a/b.ts", "..", ""),
+        state: fc.constantFrom("open", "fixed", "dismissed", "odd"),
+        severity: fc.constantFrom("high", "low", "odd"),
+        reason: fc.string(),
+        evidence: fc.oneof(fc.string(), fc.anything()),
+        line: fc.anything(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.array(fc.oneof(entry, fc.anything())), fc.anything())), (reviews) => {
+        let ledger = emptyLedger;
+        for (const reported of reviews) {
+          if (findingsProblem(ledger, reported) !== undefined) continue;
+          const { ledger: next } = takeReview(ledger, reported, {
+            role: "critic",
+            commit: "c",
+            hasChanged: () => true,
+          });
+          expect(next.findings.slice(0, ledger.findings.length).map(({ id, title }) => id + title)).toEqual(
+            ledger.findings.map(({ id, title }) => id + title),
+          );
+          expect(new Set(next.findings.map(({ id }) => id)).size).toBe(next.findings.length);
+          expect(next.round).toBe(ledger.round + 1);
+          ledger = next;
+        }
+      }),
+    );
+  });
+});
+
+describe("two reports", () => {
+  const report = (title: string, evidence = "") => ({ file: "a.ts", title, evidence });
+  // None of these words is in bench/defects.ts, by which the rules were chosen.
+  test.each([
+    ["Memory leak in the event listener", "Event listener leaks memory"],
+    ["Button label is not translated", "The button's label isn't translated"],
+    ["Unhandled rejection in `upload`", "`upload()`: rejection is never handled"],
+    ["Wrong default for pageSize", "pageSize has the wrong default"],
+    ["Off-by-one error in pagination", "Pagination has an off by one error"],
+    ["Deprecated API is called", "Calls a deprecated API in two places"],
+  ])("%j and %j are the same", (a, b) => expect(likeness(report(a), report(b))).toBeGreaterThan(0));
+
+  test.each([
+    ["Memory leak in the event listener", "Memory leak in the socket pool"],
+    ["Button is too wide", "Button is too narrow"],
+    ["Wrong default for pageSize", "Wrong default for pageCount"],
+    ["Missing test for upload", "Missing test for download"],
+    ["Error code 404 is wrong", "Error code 500 is wrong"],
+    ["Docs", "Tests"],
+  ])("%j and %j are two", (a, b) => expect(likeness(report(a), report(b))).toBe(0));
+
+  test("with other words are the same if their evidence is", () => {
+    const evidence = "The listener is added on each render and never removed";
+    const other = "Never removed although each render adds the listener";
+    expect(
+      likeness(report("Listeners pile up on render", evidence), report("Listeners accumulate on render", other)),
+    ).toBeGreaterThan(0);
+    expect(likeness(report("Listeners pile up on render", evidence), report("Listeners accumulate on render"))).toBe(0);
+    expect(isSameEvidence(evidence, other)).toBe(true);
+    expect(isSameEvidence("", "")).toBe(false);
+  });
+
+  test("of different files are two", () => {
+    expect(likeness(report("Cold"), { ...report("Cold"), file: "b.ts" })).toBe(0);
+  });
+});
+
+describe("a person's decision", () => {
+  test("is about all findings that it names, or none", () => {
+    const ledger = ledgerOf([cold, { title: "No lid", file: "a.ts" }]);
+    expect(takeDecision(ledger, ["F2", "F1"], "approved", "Both")).toMatchObject({
+      ledger: { findings: [{ state: "approved", by: "human", reason: "Both" }, { state: "approved" }] },
+    });
+    expect(takeDecision(ledger, ["F1", "F3"], "approved", "")).toEqual({
+      problem: 'There is no finding "F3".',
+      fix: "Findings: F1, F2.",
+    });
+    const fixed = review(ledger, [{ id: "F1", state: "fixed" }, { id: "F2" }]).ledger;
+    expect(takeDecision(fixed, ["F1"], "dismissed", "")).toMatchObject({ problem: "F1 is fixed already, by critic." });
+  });
+});

@@ -1,0 +1,306 @@
+import { show } from "../answers/schema.ts";
+import { isJsonObject } from "../json.ts";
+import { cutText, oneLine } from "../text.ts";
+import { readFile } from "./plan-files.ts";
+import { isSameEvidence, likeness } from "./same-finding.ts";
+import type { RunSpec, Workflow } from "./workflow.ts";
+
+/** The findings of all reviews of a task, in the order in which they were found. */
+export interface Ledger {
+  /** How many reviews were taken into it. */
+  readonly round: number;
+  /** The commit that the last review was about; empty where none is known. */
+  readonly commit: string;
+  /** Reviews in a row, up to the last, after which neither the branch nor the ledger was any different. */
+  readonly quiet: number;
+  readonly findings: readonly Finding[];
+}
+
+/** A defect that a reviewer found. */
+export interface Finding {
+  /** `F1`, `F2`, …: unique in the task. */
+  readonly id: string;
+  readonly severity: Severity;
+  readonly file: string;
+  /** 0 where it is not known. */
+  readonly line: number;
+  readonly title: string;
+  readonly evidence: string;
+  /** The commit that it was last reported or closed for; empty where none is known. */
+  readonly commit: string;
+  /** The review that found it, from 1. */
+  readonly round: number;
+  /**
+   * open: nobody has decided. approved: a person wants it fixed. dismissed: it is none. fixed: a reviewer says so. noted: it
+   * was found late and is small, and blocks nothing.
+   */
+  readonly state: "open" | "approved" | "dismissed" | "fixed" | "noted";
+  /** The role that brought it into this state, or `human`. */
+  readonly by: string;
+  /** Why it was dismissed, or what the person said; empty where nothing was said. */
+  readonly reason: string;
+}
+
+export const severities = ["critical", "high", "medium", "low", "info"] as const;
+
+export type Severity = (typeof severities)[number];
+
+export const emptyLedger: Ledger = { round: 0, commit: "", quiet: 0, findings: [] };
+
+const maxReported = 200;
+const maxTitle = 300;
+const maxEvidence = 4_000;
+
+/** One entry of a reviewer's list: a new finding, or a word about a known one. */
+interface Entry {
+  /** The known finding that it names; undefined where it names none. */
+  readonly known: Finding | undefined;
+  readonly state: "open" | "fixed" | "dismissed";
+  readonly severity: Severity;
+  readonly file: string;
+  readonly line: number;
+  readonly title: string;
+  readonly evidence: string;
+  readonly reason: string;
+}
+
+type EntriesReading =
+  | { readonly ok: true; readonly entries: readonly Entry[] }
+  | { readonly ok: false; readonly problem: string };
+
+/** Whether a run's answers are reviews: its role judges, and its schema has a list of findings. */
+export function asksForFindings(workflow: Workflow, { role, result, mode }: RunSpec): boolean {
+  const listed = result === undefined ? undefined : workflow.schemas[result]?.properties?.findings;
+  return listed?.type === "array" && mode !== "dialogue" && workflow.judges.includes(role);
+}
+
+/** The findings in a review; undefined where it has none. */
+export function reportedFindings(workflow: Workflow, spec: RunSpec, answer: unknown): unknown {
+  return asksForFindings(workflow, spec) && isJsonObject(answer) ? answer.findings : undefined;
+}
+
+/** Why a reviewer's list cannot be taken into the ledger; undefined where it can. */
+export function findingsProblem(ledger: Ledger, reported: unknown): string | undefined {
+  const read = readEntries(ledger, reported);
+  return read.ok ? undefined : read.problem;
+}
+
+/** Reads a reviewer's list. Every finding that is not closed must be answered, or the review would end without a verdict on it. */
+function readEntries(ledger: Ledger, reported: unknown): EntriesReading {
+  if (!Array.isArray(reported)) return { ok: false, problem: `findings must be a list, but is ${show(reported)}.` };
+  if (reported.length > maxReported)
+    return {
+      ok: false,
+      problem: `There are ${reported.length} findings, but ${maxReported} are allowed. Keep the worst.`,
+    };
+  const entries: Entry[] = [];
+  for (const [index, value] of reported.entries()) {
+    const read = readEntry(ledger, value, `findings[${index}]`);
+    if (typeof read === "string") return { ok: false, problem: read };
+    entries.push(read.known === undefined ? { ...read, known: alike(ledger.findings, read) } : read);
+  }
+  const answered = new Set(entries.map(({ known }) => known?.id));
+  const silent = ledger.findings.filter(({ id, state }) => isUnsettled(state) && !answered.has(id)).map(({ id }) => id);
+  if (silent.length === 0) return { ok: true, entries };
+  const each = silent.length === 1 ? `finding ${silent[0]}` : `findings ${silent.join(", ")}`;
+  const form = `{"id": "${silent[0]}", "state": "fixed" | "open" | "dismissed", "reason": "…"}`;
+  return { ok: false, problem: `The answer says nothing about the open ${each}. Add an entry for each: ${form}.` };
+}
+
+function readEntry(ledger: Ledger, value: unknown, name: string): Entry | string {
+  if (!isJsonObject(value)) return `${name} must be an object, but is ${show(value)}.`;
+  const { id, state = "open", severity = "medium", line = 0 } = value;
+  const known = ledger.findings.find((finding) => finding.id === id);
+  const title = textIn(value.title, maxTitle);
+  const reason = textIn(value.reason, maxTitle);
+  const evidence = typeof value.evidence === "string" ? cutText(value.evidence.trim(), maxEvidence) : "";
+  if (!isWord(state)) return `${name}.state must be "open", "fixed" or "dismissed", but is ${show(state)}.`;
+  if (!isSeverity(severity))
+    return `${name}.severity must be one of ${severities.join(", ")}, but is ${show(severity)}.`;
+  if (state === "dismissed" && reason === "") return `${name} is dismissed without a reason. Say why it is no defect.`;
+  const place = {
+    state,
+    severity,
+    line: Number.isSafeInteger(line) ? Math.max(0, line as number) : 0,
+    evidence,
+    reason,
+  };
+  if (known !== undefined) return { ...place, known, file: known.file, title: title || known.title };
+  if (title === "" || value.file === undefined)
+    return id === undefined
+      ? `${name} needs a title and a file, or the id of a known finding.`
+      : `${name} names ${show(id)}, which is no known finding. Give a title and a file if it is new.`;
+  if (typeof value.file !== "string") return `${name}.file must be text, but is ${show(value.file)}.`;
+  const file = readFile(value.file);
+  if (!file.ok) return `${name} names the file ${show(value.file)}, ${file.problem}`;
+  return { ...place, known: undefined, file: file.file, title };
+}
+
+function textIn(value: unknown, max: number): string {
+  return typeof value === "string" ? oneLine(value, max) : "";
+}
+
+function isWord(value: unknown): value is Entry["state"] {
+  return value === "open" || value === "fixed" || value === "dismissed";
+}
+
+function isSeverity(value: unknown): value is Severity {
+  return (severities as readonly unknown[]).includes(value);
+}
+
+/** What a review does to the ledger. */
+export interface Review {
+  readonly ledger: Ledger;
+  /** The findings that are new or in another state than before. */
+  readonly changed: readonly Finding[];
+}
+
+export interface ReviewContext {
+  readonly role: string;
+  /** What the reviewer was given; empty where no commit is known. */
+  readonly commit: string;
+  /** Whether a file differs from what it was at an earlier commit. */
+  hasChanged(file: string, since: string): boolean;
+}
+
+/** Takes a reviewer's list, which `findingsProblem` accepts, into the ledger. */
+export function takeReview(ledger: Ledger, reported: unknown, context: ReviewContext): Review {
+  const read = readEntries(ledger, reported);
+  const round = ledger.round + 1;
+  const findings = [...ledger.findings];
+  const changed = new Set<string>();
+  for (const entry of read.ok ? read.entries : []) {
+    const known = findings.find(({ id }) => id === entry.known?.id) ?? alike(findings, entry);
+    const next =
+      known === undefined
+        ? newFinding(entry, `F${findings.length + 1}`, round, context)
+        : answered(known, entry, context);
+    if (next === undefined || next === known) continue;
+    if (known === undefined) findings.push(next);
+    else findings[findings.indexOf(known)] = next;
+    if (next.state !== known?.state) changed.add(next.id);
+  }
+  const hasMoved = ledger.round === 0 || changed.size > 0 || context.commit !== ledger.commit;
+  const quiet = hasMoved ? 0 : ledger.quiet + 1;
+  return {
+    ledger: { round, commit: context.commit, quiet, findings },
+    changed: findings.filter(({ id }) => changed.has(id)),
+  };
+}
+
+/** The finding that a report without an id is about. */
+function alike(findings: readonly Finding[], entry: Entry): Finding | undefined {
+  let best: Finding | undefined;
+  let highest = 0;
+  for (const finding of findings) {
+    const score = likeness(finding, entry);
+    if (score > highest) [best, highest] = [finding, score];
+  }
+  return best;
+}
+
+function newFinding(entry: Entry, id: string, round: number, { role, commit }: ReviewContext): Finding | undefined {
+  // A reviewer that closes what nobody has reported says nothing about the work.
+  if (entry.state !== "open") return undefined;
+  const { severity, file, line, title, evidence } = entry;
+  const state = round > 1 && isSmall(severity) ? "noted" : "open";
+  return { id, severity, file, line, title, evidence, commit, round, state, by: role, reason: "" };
+}
+
+/** New findings like these do not begin another round. */
+function isSmall(severity: Severity): boolean {
+  return severity === "low" || severity === "info";
+}
+
+/** A known finding after a reviewer's word about it. */
+function answered(finding: Finding, entry: Entry, { role, commit, hasChanged }: ReviewContext): Finding {
+  const closed = { ...finding, commit, by: role, reason: entry.reason };
+  switch (finding.state) {
+    case "open":
+    case "noted":
+      if (entry.state !== "open") return { ...closed, state: entry.state };
+      return finding.state === "open" ? { ...finding, commit, line: entry.line || finding.line } : reopened();
+    case "approved":
+      // A person wants it fixed: no reviewer can dismiss it.
+      return entry.state === "fixed" ? { ...closed, state: "fixed" } : { ...finding, commit };
+    case "dismissed":
+    case "fixed":
+      return entry.state === "open" ? reopened() : finding;
+  }
+
+  /** Only for new evidence about a file that has changed since; and what a person dismissed, agents do not bring back. */
+  function reopened(): Finding {
+    const { severity, evidence } = entry;
+    const isBarred = finding.by === "human" || (finding.state === "noted" && isSmall(severity));
+    const isNew = evidence !== "" && !isSameEvidence(evidence, finding.evidence);
+    if (isBarred || !isNew || !hasChanged(finding.file, finding.commit)) return finding;
+    return { ...finding, severity, evidence, commit, line: entry.line, state: "open", by: role, reason: "" };
+  }
+}
+
+/** Whether something is still to be done about it. */
+export function isUnsettled(state: Finding["state"]): boolean {
+  return state === "open" || state === "approved";
+}
+
+/** A person's decision about findings, or why it cannot be. All of them are decided, or none. */
+export function takeDecision(
+  ledger: Ledger,
+  ids: readonly string[],
+  state: "approved" | "dismissed",
+  reason: string,
+): Review | { readonly problem: string; readonly fix: string } {
+  const names = new Set(ids);
+  const known = new Map(ledger.findings.map((finding) => [finding.id, finding]));
+  for (const id of names) {
+    const finding = known.get(id);
+    if (finding === undefined) {
+      const all = ledger.findings.map((each) => each.id);
+      const fix = all.length === 0 ? "No review has reported any." : `Findings: ${all.join(", ")}.`;
+      return { problem: `There is no finding ${show(id)}.`, fix };
+    }
+    if (finding.state === "dismissed" || finding.state === "fixed") {
+      const problem = `${id} is ${finding.state} already, by ${finding.by === "human" ? "a person" : finding.by}.`;
+      return { problem, fix: "Only findings that are open, approved or noted can be decided." };
+    }
+  }
+  const decide = (finding: Finding): Finding => ({ ...finding, state, by: "human", reason });
+  const isOther = ({ id, state: before }: Finding) => names.has(id) && before !== state;
+  const findings = ledger.findings.map((finding) => (isOther(finding) ? decide(finding) : finding));
+  return {
+    ledger: { ...ledger, quiet: 0, findings },
+    changed: findings.filter((_, i) => findings[i] !== ledger.findings[i]),
+  };
+}
+
+/** The numbers that guards can ask the ledger for. */
+export function ledgerNumber(ledger: Ledger | undefined, name: string): number | undefined {
+  const count = (state: Finding["state"]) =>
+    (ledger?.findings ?? []).filter((finding) => finding.state === state).length;
+  switch (name) {
+    case "open_findings":
+      return count("open");
+    case "approved_findings":
+      return count("approved");
+    case "noted_findings":
+      return count("noted");
+    case "quiet_rounds":
+      return ledger?.quiet ?? 0;
+    default:
+      return undefined;
+  }
+}
+
+/** For prompts: the findings that are to be dealt with, the worst first. */
+export function writeFindings(ledger: Ledger | undefined, ...states: readonly Finding["state"][]): string {
+  const wanted = (ledger?.findings ?? []).filter(({ state }) => states.includes(state));
+  const rank = ({ severity }: Finding) => severities.indexOf(severity);
+  return wanted
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map(({ id, severity, state, file, line, title, evidence }) => {
+      const word = state === "approved" ? `${severity}, approved by a person` : severity;
+      const more = evidence === "" ? "" : `\n  ${evidence.replaceAll("\n", "\n  ")}`;
+      return `${id} (${word}) ${file}${line > 0 ? `:${line}` : ""} ${title}${more}`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,77 @@
+import { isJsonObject } from "../json.ts";
+import { answerProblem } from "./check-answer.ts";
+import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
+import { stateOf } from "./enter.ts";
+import { rejected, standing } from "./move.ts";
+import type { Request } from "./request.ts";
+import type { Task } from "./task.ts";
+import type { FanOut, Workflow } from "./workflow.ts";
+
+/** The plan of a task: the answer from which a fan-out takes its items. Undefined where nobody has planned yet. */
+export function plannedResult(workflow: Workflow, task: Task): Planned | undefined {
+  const found = Object.values(workflow.states).flatMap(({ name, wait }) => {
+    const result = wait.kind === "fan_out" ? task.results[wait.from.result] : undefined;
+    return wait.kind === "fan_out" && isJsonObject(result) ? [{ state: name, fanOut: wait, result }] : [];
+  });
+  // Of several, the one that is still to come.
+  return found.find(({ state }) => isAhead(workflow, task.status, state)) ?? found[0];
+}
+
+interface Planned {
+  /** The state in which its children start. */
+  readonly state: string;
+  readonly fanOut: FanOut;
+  readonly result: Readonly<Record<string, unknown>>;
+}
+
+/** Why a person cannot change the plan now; undefined where they can: the task waits for them, and no child has started. */
+export function whyFixed(workflow: Workflow, task: Task): Reason | undefined {
+  const state = stateOf(workflow, task.status);
+  const plan = plannedResult(workflow, task);
+  const look = `To see what it waits for: signalbox task explain ${task.id}`;
+  if (plan === undefined) return { code: "not-waiting", text: "The task has no plan yet.", fix: look };
+  if (!isAhead(workflow, task.status, plan.state))
+    return { code: "moved-on", text: "The work on the plan has begun; it cannot be changed any more.", fix: look };
+  if (state.wait.kind === "human" && !task.wait.skipped && task.phase === "waiting") return undefined;
+  const text = `In "${state.name}" the plan cannot be changed: the task does not wait for you.`;
+  return { code: "not-waiting", text, fix: look };
+}
+
+/** A person changes the plan. It is checked like the answer of the agent that made it. */
+export function editPlan(
+  workflow: Workflow,
+  task: Task,
+  { actor, items }: Extract<Request, { kind: "plan" }>,
+): Decision {
+  const state = stateOf(workflow, task.status);
+  const refusal = standing({ ...state, wait: { kind: "none" } }, task, actor);
+  if (refusal !== undefined) return rejected(refusal);
+  if (actor.role !== "human") {
+    const text = "Only a person can change the plan.";
+    return rejected({ code: "only-human", text, fix: "Say in your answer what should be planned otherwise." });
+  }
+  const plan = plannedResult(workflow, task);
+  const fixed = whyFixed(workflow, task);
+  if (fixed !== undefined || plan === undefined)
+    return rejected(fixed ?? { code: "not-waiting", text: "The task has no plan yet.", fix: "" });
+  const { result, field } = plan.fanOut.from;
+  const answer = { ...plan.result, [field]: items };
+  const problem = answerProblem(workflow, { result }, answer);
+  if (problem !== undefined)
+    return rejected({ code: "bad-value", text: problem, fix: "Correct the plan; it has not changed." });
+  const event: TaskEvent = {
+    type: "plan.edited",
+    by: "human",
+    data: { items: Array.isArray(items) ? items.length : 0 },
+    set: { results: { ...task.results, [result]: answer } },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+/** Whether a task can still come from one state to another. */
+function isAhead({ ways }: Workflow, from: string, to: string): boolean {
+  const reached = new Set([from]);
+  // A set is walked in the order of its growth, to its new end.
+  for (const state of reached) for (const way of ways) if (way.from === state) reached.add(way.to);
+  return from !== to && reached.has(to);
+}
