@@ -6,8 +6,10 @@ const workflow = builtIn("default");
 
 test("an explanation names what the task waits for, its ways, who may ask for them, and what is missing", () => {
   const { task, facts } = atWork();
-  const { where, moves } = explain(workflow, task, { ...facts(), document: emptyDocument() });
+  const { where, moves, blocked } = explain(workflow, task, { ...facts(), document: emptyDocument() });
   expect(where).toBe('The task is in "working" and waits for worker.');
+  // An agent that is at work blocks nothing.
+  expect(blocked).toEqual([]);
   expect(moves).toContainEqual({
     to: "agent-review",
     by: ["worker"],

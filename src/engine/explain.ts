@@ -78,6 +78,8 @@ function blocks(state: State, isFirst: boolean, task: Task, moves: readonly Move
   if (wait.kind === "slot" && isFirst && !task.autostart)
     return [{ reason: "The task does not start by itself.", fix: `signalbox task continue ${task.id}` }];
   if (wait.kind !== "agent" && wait.kind !== "open") return [];
+  // What an agent at work has not brought yet blocks nothing; the later moves name it.
+  if (wait.kind === "agent" ? task.runs[wait.run.role] !== undefined : Object.keys(task.runs).length > 0) return [];
   const closed = moves.filter((move) => !move.open && !move.by.includes("human"));
   return closed.flatMap(({ to, missing }) => missing.map((reason) => ({ reason: `For "${to}": ${reason}`, fix: "" })));
 }

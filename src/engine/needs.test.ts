@@ -109,6 +109,21 @@ test("a task whose merge is under way needs no person, and a task whose merge wa
   expect(needs(task, { merge: { ...merge, state: "waits" } }).map(({ reason }) => reason)).toEqual(["merge"]);
 });
 
+test("a refused merge is one need, with everything that can be done; failing tests go back to the agent first", () => {
+  const merge = { target: "main", reason: "Not merged at 12:00: The tests fail on the result of the merge." };
+  const fixes = (state: "tests" | "refused") =>
+    needs({ status: "reviewing" }, { merge: { ...merge, state } }).map(({ command, fix }) => [
+      command,
+      ...fix.split("\n"),
+    ]);
+  const again = `Fix the cause, then merge again: signalbox task merge ${id}`;
+  const look = `Look at it first: signalbox task diff ${id}`;
+  const back = `signalbox task request-changes ${id}`;
+  const said = `${back} -m "With main merged in, the tests fail."`;
+  expect(fixes("tests")).toEqual([[said, `Send it back to its agent: ${said}`, again, look]]);
+  expect(fixes("refused")).toEqual([[`signalbox task merge ${id}`, again, look, `Send it back: ${back}`]]);
+});
+
 test("every need has a command, also where only git helps, and a merge that would be refused says what comes first", () => {
   const task = { status: "reviewing" };
   const trouble = { reason: "/w is on no branch.", fix: "Go back: git -C /w switch brew" };

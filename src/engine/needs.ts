@@ -1,5 +1,5 @@
 import { firstStatement, sentence, sentences } from "../text.ts";
-import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, startOf } from "./persons-turn.ts";
+import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, startOf, waysBack } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Activity } from "./reconcile.ts";
 import type { Task } from "./task.ts";
@@ -54,7 +54,7 @@ export interface NeedFacts {
   readonly messages: readonly UntoldMessage[];
   /** Its merge, where that is under way, waits for the person, or was refused since the task last changed. */
   readonly merge:
-    | { readonly state: "under-way" | "waits" | "refused"; readonly target: string; readonly reason: string }
+    | { readonly state: "under-way" | "waits" | "tests" | "refused"; readonly target: string; readonly reason: string }
     | undefined;
   /** The first owed effect that failed and is not retried. The fault's code is empty where it was not recorded. */
   readonly failure: { readonly code: string } | undefined;
@@ -116,7 +116,7 @@ function ownNeeds(facts: NeedFacts): readonly Need[] {
   const trouble = facts.isOwing ? undefined : facts.trouble;
   return [
     ...(trouble === undefined ? [] : [need(facts, "workspace", trouble.reason, trouble.fix)]),
-    ...mergeNeeds(facts),
+    ...mergeNeeds(facts, workflow, state),
     ...dialogueNeeds(facts),
     ...facts.runs.flatMap((run) => runNeeds(facts, run)),
     ...messageNeeds(facts),
@@ -167,13 +167,24 @@ function lostWorkflow(facts: NeedFacts): Need {
   return need(facts, "workflow", text, `Move the task to another version: signalbox task migrate ${id}`);
 }
 
-function mergeNeeds(facts: NeedFacts): readonly Need[] {
+function mergeNeeds(facts: NeedFacts, workflow: Workflow, turn: State): readonly Need[] {
   const { merge, task } = facts;
   if (merge === undefined || merge.state === "under-way") return [];
   const { state, target, reason } = merge;
   if (state === "waits") return [need(facts, "merge", `It waits to be merged into "${target}". ${reason}`, "", state)];
   const text = firstStatement(reason);
-  return [need(facts, "merge", text, `Fix the cause, then merge again: signalbox task merge ${task.id}`, state)];
+  const again = `Fix the cause, then merge again: signalbox task merge ${task.id}`;
+  const others = personsVerbs(workflow, turn, task, "consent").filter((line) => !/ task (merge|approve) /.test(line));
+  // The task's agent can mend failing tests; other causes are mostly a person's.
+  const back = waysBack(workflow, turn).toAgents;
+  const said = `-m "With ${target} merged in, the tests fail."`;
+  const sent = back.map(
+    (to) =>
+      `Send it back to its agent: signalbox task request-changes ${task.id}${back.length > 1 ? ` --status ${to}` : ""} ${said}`,
+  );
+  const rest = others.filter((line) => !line.includes(" task request-changes "));
+  const fix = state === "tests" ? [...sent, again, ...rest] : [again, ...others];
+  return [need(facts, "merge", text, fix.join("\n"), state)];
 }
 
 /** The question that an agent asks in a dialogue. */
@@ -229,6 +240,8 @@ function standingNeeds(facts: NeedFacts, workflow: Workflow, state: State): read
   if (merge?.state === "under-way" || merge?.state === "waits") return [];
   const isTalking = task.wait.turn === "reply" || task.wait.turn === "confirm";
   if (task.phase !== "waiting" || isTalking) return [];
+  // A merge that was refused is a need of its own, with everything that a person can do.
+  if (merge !== undefined && isMergedFrom(workflow, state)) return [];
   if (isPersonsTurn(state)) return [turnNeed(facts, workflow, state)];
   if (isOwing || Object.keys(task.runs).length > 0 || runs.length > 0) return [];
   const role = state.wait.kind === "agent" ? state.wait.run.role : state.respawn?.role;

@@ -248,6 +248,12 @@ describe("an answer is not an approval", () => {
     expect(about(mine, "merge", asked).reason).toBeDefined();
   });
 
+  test("where an agent is at hand, looking at its work and talking to it come before the approval", () => {
+    const verbs = about(builtIn("default"), "stuck").verbs;
+    expect(verbs).toMatch(/^Look at its work: .* task diff .*\nTell its agent what to do: .* task send .*\nApprove/);
+    expect(about(mine, "approval").verbs).not.toContain("task send");
+  });
+
   test("the approval line names the state that it leads to", () => {
     expect(about(builtIn("default"), "stuck").verbs).toContain(
       "Approve, which moves it to reviewing: signalbox task approve",

@@ -120,7 +120,16 @@ export function personsVerbs(workflow: Workflow, state: State, { id }: Task, ask
     return [...said, ...others.map((to) => `Move it to ${to}: signalbox task update ${id} --status ${to}`)];
   }
   const answer = asked === "consent" ? [] : [`Answer: signalbox task answer ${id}`];
-  return [...answer, ...(asked === "answers" ? [] : [yes(state, id)]), ...back];
+  // An agent that is at hand waits for the person's word, and its work may not be what an approval is for.
+  const helper = asked === "consent" && state.wait.run !== undefined ? withHelper(id) : [];
+  return [...answer, ...helper, ...(asked === "answers" ? [] : [yes(state, id)]), ...back];
+}
+
+function withHelper(id: string): readonly string[] {
+  return [
+    `Look at its work: signalbox task diff ${id}`,
+    `Tell its agent what to do: signalbox task send ${id} "Your message"`,
+  ];
 }
 
 /** Names the state that an approval leads to, where there is only one. */

@@ -13,7 +13,7 @@ import type { Held, Task } from "./task.ts";
 import type { State, Workflow } from "./workflow.ts";
 
 /** How often an idle agent is told what is missing before the task is held for a person. */
-const maxReminders = 2;
+export const maxReminders = 2;
 
 /** An interactive agent finished a turn. If it produced what the state waits for, that counts like its exit. */
 export function wentIdle(

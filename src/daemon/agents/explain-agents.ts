@@ -1,18 +1,28 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { explain } from "../../engine/explain.ts";
+import { isRunAwaited, maxReminders } from "../../engine/settled.ts";
 import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import { parseObject } from "../../json.ts";
 import { refusedFile } from "../../ports/sandbox.ts";
 import type { Store } from "../../ports/store.ts";
-import { oneLine, sentence, shownTime } from "../../text.ts";
+import { oneLine, sentence, sentences, shownTime } from "../../text.ts";
 import type { Agents } from "./agents.ts";
 import { proxyFolder } from "./confine.ts";
 import { namedReset } from "./dispatch.ts";
+import { reminderInterval } from "./sleepers.ts";
 import { isWanted } from "./start-run.ts";
 
 interface AgentsExplained {
   readonly blocked: readonly { readonly reason: string; readonly fix: string }[];
   readonly next: readonly { readonly what: string; readonly at: null }[];
+}
+
+interface Explained {
+  readonly task: Task;
+  readonly workflow: Workflow;
+  readonly moves: ReturnType<typeof explain>["moves"];
 }
 
 /**
@@ -22,7 +32,7 @@ interface AgentsExplained {
 export async function explainAgents(
   store: Store,
   agents: Agents | undefined,
-  task: Task,
+  { task, workflow, moves }: Explained,
   isOnHold: boolean,
 ): Promise<AgentsExplained> {
   if (agents === undefined) return { blocked: [], next: [] };
@@ -54,6 +64,10 @@ export async function explainAgents(
     const fix = [attach(run.key), tryAgain(run.harness)].filter(Boolean).join("\n");
     return [{ reason: `${run.key} was told: ${sentence(error.message)}${until}`, fix }];
   });
+  const idle = watches.filter(
+    ({ run, started, signs }) =>
+      started.mode === "session" && signs.activity === "idle" && isRunAwaited(workflow, task, run.key),
+  );
   const terminal = watches.some(({ started }) => started.mode === "session") ? agents.terminalTrouble() : undefined;
   const unheard = watches.flatMap(({ run, trouble }) => {
     if (trouble === "") return [];
@@ -78,11 +92,21 @@ export async function explainAgents(
       ...unheard,
       ...refused,
       ...(terminal === undefined ? [] : [terminal]),
+      ...idle.map(({ run, signs }) => ({
+        reason: sentences([
+          `${run.key} has been idle since ${shownTime(signs.since)}.`,
+          ...missingFor(moves, run.role),
+        ]),
+        fix: `Tell it what to do: signalbox task send ${task.id} "Your message" --role ${run.key}\n${attach(run.key)}`,
+      })),
     ],
-    next: untold.map(({ to, from }) => ({
-      what: `Deliver a message from ${from === "human" ? "a person" : from} to ${to} as soon as it listens`,
-      at: null,
-    })),
+    next: [
+      ...untold.map(({ to, from }) => ({
+        what: `Deliver a message from ${from === "human" ? "a person" : from} to ${to} as soon as it listens`,
+        at: null,
+      })),
+      ...idle.map(({ run }) => ({ what: whatFollows(run.key, task.wait.reminded), at: null })),
+    ],
   };
 }
 
@@ -96,4 +120,18 @@ function refusedHosts(file: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+/** What the moves that a role may ask for still need. */
+function missingFor(moves: Explained["moves"], role: string): readonly string[] {
+  const own = moves.filter(({ by, open }) => !open && by.includes(role));
+  return [...new Set(own.flatMap(({ missing }) => missing))];
+}
+
+/** What happens to an agent that stays idle. */
+function whatFollows(run: string, reminded: number): string {
+  const minutes = `${reminderInterval / 60_000} minutes`;
+  if (reminded >= maxReminders) return `Call you if ${run} stays idle for ${minutes} after its last reminder`;
+  const so = reminded === 0 ? "" : `, reminded ${reminded} of ${maxReminders} times so far`;
+  return `Remind ${run} every ${minutes} while it stays idle${so}; then call you`;
 }

@@ -289,7 +289,7 @@ interface Idle {
 }
 
 /** Milliseconds between two reminders. */
-const reminderInterval = 5 * 60_000;
+export const reminderInterval = 5 * 60_000;
 
 interface Told {
   /** Since when the run was idle when the engine was last notified. */

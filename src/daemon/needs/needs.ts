@@ -331,7 +331,8 @@ async function mergeOf(store: Store, { task, updatedAt }: StoredTask): Promise<N
   if (state === "lined-up" || state === "merged" || state === "undone") return undefined;
   // A change since then may have solved the problem. The workspace may have changed too, so the reason names the time.
   const isLast = endedAt !== undefined && updatedAt <= endedAt;
-  return isLast ? { state: "refused", target, reason: `Not merged at ${shownTime(endedAt)}: ${reason}` } : undefined;
+  const how = state === "tests" ? "tests" : "refused";
+  return isLast ? { state: how, target, reason: `Not merged at ${shownTime(endedAt)}: ${reason}` } : undefined;
 }
 
 async function hopelessOf(ports: NeedPorts, workflow: Workflow, task: Task): Promise<NeedFacts["hopeless"]> {

@@ -44,7 +44,8 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const waiting = await unfinished(core, task.dependsOn);
     const isHalted = core.performer.isHalted(task.id);
-    const agents = await explainAgents(core.store, core.agents, task, isHalted || core.scheduler.waits(task.id));
+    const isOnHold = isHalted || core.scheduler.waits(task.id);
+    const agents = await explainAgents(core.store, core.agents, { task, workflow, moves }, isOnHold);
     return {
       task: await viewOf(core, stored),
       where: (await mergeUnderWay(core, task)) ?? where,

@@ -2,7 +2,9 @@ import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { MergeView } from "../../api/tasks.ts";
 import { decide } from "../../engine/decide.ts";
-import { endState, mergingState } from "../../engine/persons-turn.ts";
+import type { Reason } from "../../engine/decision.ts";
+import { explain } from "../../engine/explain.ts";
+import { endState, isPersonsTurn, isWorkedIn, mergingState, startOf } from "../../engine/persons-turn.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -293,7 +295,20 @@ async function mayMove(
   const decision = decide(workflow, stored.task, request(actor), facts);
   if (decision.kind !== "rejected") return actor;
   await core.refusals.note(stored.task, request(actor), decision.reasons);
-  throw new Refusal(decision.reasons);
+  throw new Refusal(notReady(workflow, stored.task, facts) ?? decision.reasons);
+}
+
+/** Why a task whose agents are still at work, or that has not started, cannot be merged; undefined in other states. */
+export function notReady(workflow: Workflow, task: Task, facts: Facts): readonly Reason[] | undefined {
+  const state = workflow.states[task.status];
+  const isAtWork = isWorkedIn(state) && task.held === undefined;
+  const isToStart = startOf(workflow, task) !== undefined;
+  if (state === undefined || isPersonsTurn(state) || (!isAtWork && !isToStart)) return undefined;
+  const { id, project, number } = task;
+  const wait = `Wait for it: signalbox task wait ${id}`;
+  const look = isAtWork ? `See what its agent is doing: signalbox task peek ${id}` : "";
+  const text = `${project}#${number} is not ready to be merged. ${explain(workflow, task, facts).where}`;
+  return [{ code: "not-waiting", text, fix: [wait, look].filter(Boolean).join("\n") }];
 }
 
 /** The facts as they will be after the merge. */
