@@ -41,25 +41,25 @@ export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
         if (!isWhole(bytes)) return;
         clearTimeout(timer);
         hangUp();
-        resolve(readAnswer(bytes));
+        resolve(readAnswer(request, bytes));
       },
       () => {
         clearTimeout(timer);
         try {
-          resolve(readAnswer(bytes));
+          resolve(readAnswer(request, bytes));
         } catch (error) {
           reject(error);
         }
       },
       (error) => {
         clearTimeout(timer);
-        reject(isCutOff(error) ? daemonGone(error) : error);
+        reject(isCutOff(error) ? daemonGone(request, error) : error);
       },
     );
     const { timeout, signal } = request;
     signal?.addEventListener("abort", () => {
       hangUp();
-      reject(daemonGone());
+      reject(daemonGone(request));
     });
     const timer =
       timeout === undefined
@@ -110,10 +110,10 @@ function isWhole(bytes: Buffer): boolean {
   return head !== undefined && length !== undefined && bytes.length - head.end >= Number(length);
 }
 
-function readAnswer(bytes: Buffer): SocketAnswer {
+function readAnswer(request: SocketRequest, bytes: Buffer): SocketAnswer {
   const head = readHead(bytes);
   const length = head && Number(head.headers["content-length"] ?? bytes.length - head.end);
-  if (head === undefined || bytes.length - head.end !== length) throw daemonGone();
+  if (head === undefined || bytes.length - head.end !== length) throw daemonGone(request);
   return { status: head.status, headers: head.headers, body: bytes.toString("utf8", head.end) };
 }
 
@@ -123,10 +123,21 @@ function isCutOff(error: unknown): boolean {
   return code === "ECONNRESET" || code === "EPIPE";
 }
 
-function daemonGone(cause?: unknown): Fault {
+function daemonGone({ path }: Pick<SocketRequest, "path">, cause?: unknown): Fault {
+  const about = taskOf(path);
+  const look = about === undefined ? "signalbox status" : `signalbox task history ${about}`;
   return new Fault("daemon.gone", "The daemon ended before it answered.", {
     retry: "later",
-    hint: "Check what happened with signalbox task history, then try again if necessary.",
+    hint: `Check what happened, then try again if necessary: ${look}`,
     cause,
   });
+}
+
+/** The task that a request is about, as a person would name it anywhere; undefined if it is about none. */
+export function taskOf(path: string): string | undefined {
+  const [, task] = /^\/v1\/tasks\/([^/?]+)/.exec(path) ?? [];
+  if (task === undefined) return undefined;
+  const project = new URLSearchParams(path.split("?")[1]).get("project");
+  const name = decodeURIComponent(task);
+  return project !== null && /^\d+$/.test(name) ? `${project}#${name}` : name;
 }

@@ -97,17 +97,23 @@ export function tellStopped({ print, say, talkPaint }: Context, answer: MergeVie
 
 /**
  * Waits for a request that may merge. If it takes long, says on a terminal what it waits for. The daemon goes on with the
- * merge after Ctrl-C, so that says how to stop it. `goesOn`: what goes on, in a sentence.
+ * merge after Ctrl-C, so that says how to stop it. `goesOn`: what goes on, in a sentence. `later`: the tasks that the same
+ * command would ask for afterwards.
  */
 export async function whileMerging<T>(
   { say }: Context,
   call: Call,
   about: NamedTask,
-  { reference, goesOn }: { readonly reference: string; readonly goesOn: string },
+  { reference, goesOn, later, verb }: Leaving,
   asking: Promise<T>,
 ): Promise<T> {
   const leave = () => {
     say(`\n${goesOn} To stop the merge: signalbox task merge ${reference} --cancel`);
+    const [next] = later;
+    if (next !== undefined)
+      say(
+        `${listed(later)} ${later.length === 1 ? "was" : "were"} not asked for: signalbox task ${verb} ${later.join(" ")}`,
+      );
     process.exit(interruptedCode);
   };
   const tellStage = async () => {
@@ -123,6 +129,14 @@ export async function whileMerging<T>(
     clearTimeout(timer);
     process.removeListener("SIGINT", leave);
   }
+}
+
+interface Leaving {
+  readonly reference: string;
+  readonly goesOn: string;
+  readonly later: readonly string[];
+  /** The command that asks for the later ones. */
+  readonly verb: string;
 }
 
 /** What shells report for a program that Ctrl-C has ended. */
@@ -261,8 +275,8 @@ function sum(numbers: readonly number[]): number {
 
 /** What a command does with each of its arguments. */
 interface Verb<Answer> {
-  /** Undefined if the person said no. */
-  act(context: Context, call: Call, reference: string): Promise<Answer>;
+  /** Undefined if the person said no. `later`: the arguments that follow. */
+  act(context: Context, call: Call, reference: string, later: readonly string[]): Promise<Answer>;
   tell(context: Context, answer: Answer, reference: string): void;
   /** Whether an answer counts as a failure. */
   isFailed?(answer: Answer): boolean;
@@ -284,15 +298,15 @@ export async function forEach<Answer>(
   };
   const [only = "", ...others] = [...new Set(references)];
   if (others.length === 0) {
-    const answer = await act(context, call, only);
+    const answer = await act(context, call, only, []);
     if (isFailed(answer)) fail(exitCodes.failed);
     return json ? context.print(writeJson(answer)) : tell(context, answer, only);
   }
   const results: unknown[] = [];
-  for (const reference of [only, ...others]) {
+  for (const [index, reference] of [only, ...others].entries()) {
     const own = json ? context : named(context, reference);
     try {
-      const answer = await act(own, call, reference);
+      const answer = await act(own, call, reference, others.slice(index));
       if (isFailed(answer)) fail(exitCodes.failed);
       if (json) results.push({ reference, answer, error: null });
       else tell(own, answer, reference);

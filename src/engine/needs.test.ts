@@ -27,8 +27,8 @@ test("the need of a held task has its reason, its start, and the command to try 
     {
       reason: "effect",
       text: "The disk is full.",
-      fix: `Fix the cause, then try again: signalbox task continue ${id}`,
-      command: `signalbox task continue ${id}`,
+      fix: `Fix the cause, then try again: signalbox task retry ${id}`,
+      command: `signalbox task retry ${id}`,
       since: 5,
       key: `${id}:${working.entry}:effect`,
     },
@@ -205,8 +205,9 @@ describe("the text of an agent", () => {
 
   test.each(["wait", "effects", "do"] as const)("is never the command to copy, when %s is retried", (again) => {
     const held: Held = { reason: said, word: "error", again };
-    expect(first({ held })).toMatchObject({ text: said, command: `signalbox task continue ${id}` });
-    expect(first({ held }, { failure: { code: "command.failed" } })?.command).toBe(`signalbox task continue ${id}`);
+    const own = `signalbox task ${again === "effects" ? "retry" : "continue"} ${id}`;
+    expect(first({ held })).toMatchObject({ text: said, command: own });
+    expect(first({ held }, { failure: { code: "command.failed" } })?.command).toBe(own);
   });
 
   test("is shown in full, even where it looks like a command", () => {

@@ -258,7 +258,9 @@ function heldNeed(facts: NeedFacts, why: string): Need {
   const { id, held } = facts.task;
   const isSpent = facts.failure?.code === "agents.budget" || held?.word === "cost";
   const reason = isSpent ? "budget" : held?.again === "effects" ? "effect" : isAgents(facts) ? "agent" : "held";
-  return need(facts, reason, why, `Fix the cause, then try again: signalbox task continue ${id}`);
+  // The hint of a failed effect names the same command.
+  const verb = held?.again === "effects" ? "retry" : "continue";
+  return need(facts, reason, why, `Fix the cause, then try again: signalbox task ${verb} ${id}`);
 }
 
 /** The task is held because its agent ended, or stopped without a result. */

@@ -33,6 +33,9 @@ test("a daemon that starts with a broken configuration refuses what settings gua
   const list = await signalbox("task", "list");
   expect(list.stderr).toContain("The last good configuration is still in use.");
   expect(list.stderr.match(/warning:/g)).toHaveLength(1);
+  expect((await signalbox("status")).stdout).toMatch(
+    /^config +not used: .*config\.yml:\d+:\d+ error: .*signalbox doctor/m,
+  );
   expect(await signalbox("task", "merge", "espresso")).toMatchObject({ code: 1 });
 
   await signalbox("down");

@@ -11,17 +11,17 @@ test("a merge that is tested says so on a terminal; Ctrl-C stops only the waitin
   const signalbox = (...args: readonly string[]) => stage.signalbox(args, folder);
   await signalbox("config", "set", "test_merges", "true");
   await signalbox("config", "set", "test_command", "sleep 600");
-  await workOn(signalbox, "cup");
+  for (const branch of ["cup", "pot"]) await workOn(signalbox, branch);
   const before = git(folder, "rev-parse", "main");
   const { id } = JSON.parse((await signalbox("task", "show", "1", "--json")).stdout).task;
 
   const own = { base: stage.base, env: stage.env, folder };
-  const person = atTerminal([process.execPath, cliFile, "task", "merge", "1"], own);
+  const person = atTerminal([process.execPath, cliFile, "task", "merge", "1", "2"], own);
   await person.shows(/its result is\s+being tested\./);
   await person.shows(/Ctrl-C stops only the waiting\./);
   person.press("C-c");
   await person.shows(
-    /The merge goes on\. To stop the merge: signalbox task merge 1 --cancel\n[\s\S]*it ended with 130/,
+    /The merge goes on\. To stop the merge: signalbox task merge 1 --cancel\n.*2 was not asked for: signalbox task merge 2\n[\s\S]*it ended with 130/,
   );
   const explained = (await signalbox("task", "explain", "1")).stdout.replace(/\s+/g, " ");
   expect(explained).toContain(`To stop the merge: signalbox task merge ${id} --cancel`);

@@ -35,14 +35,17 @@ test("a command takes several tasks of several projects; a failure does not stop
 });
 
 test("ls, new, rm and help are understood, and completion offers open tasks first", async () => {
-  const { signalbox, in: at } = await startBrew(["coffee"]);
+  const { signalbox, home, in: at } = await startBrew(["coffee"]);
   const coffee = at("coffee");
   for (const summary of ["One pot", "Two pots"])
     expect((await signalbox(["task", "new", summary], coffee)).code).toBe(0);
   await signalbox(["task", "cancel", "2"], coffee);
   expect((await signalbox(["task", "ls"], coffee)).stdout).toContain("One pot");
   for (const noun of ["project", "workspace", "salvage", "ticket", "agent", "crew", "harness", "workflow"])
-    expect({ noun, code: (await signalbox([noun, "ls"], coffee)).code }).toEqual({ noun, code: 0 });
+    for (const verb of ["ls", "list"])
+      expect({ noun, verb, code: (await signalbox([noun, verb], coffee)).code }).toEqual({ noun, verb, code: 0 });
+  // In the folder of the home, a relative path would look like that of a repository's file.
+  expect((await signalbox(["config", "set", "pool_size", "4"], home)).stdout).toBe(`${join(home, "config.yml")}\n`);
   const offered = (await signalbox(["complete", "--", "task", "explain", ""], coffee)).stdout.split("\n");
   expect(offered.filter((each) => each.includes("#"))).toEqual(["coffee#1", "coffee#2"]);
   expect((await signalbox(["task", "rm", "2", "--yes"], coffee)).code).toBe(0);

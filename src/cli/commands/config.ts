@@ -66,7 +66,7 @@ Exit codes: 0 ok, 1 a configuration is wrong, 2 wrong usage`,
     const columns = [{ title: "KEY", paint: this.paint.bold }, { title: "FROM" }, { title: "VALUE" }] as const;
     const rows = all.map(({ key, value, source }) => [key, source, writeConfigValue(value) || "–"]);
     this.print(writeTable(columns, rows, this.tableWidth));
-    this.say(`\nYours: ${shownPath(files.user)}`);
+    this.say(`\nYours: ${files.user}`);
     if (files.repository !== undefined) this.say(`The repository's: ${shownPath(files.repository)}`);
     this.say("To change a value: signalbox config set KEY VALUE");
     const own = this.repository && readRepositoryConfig(this.home, this.repository);
@@ -119,7 +119,8 @@ Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage`,
     makeFolder(dirname(file));
     await announce(this, key, file, text);
     publishFile(file, text);
-    this.print(shownPath(file));
+    // In your home folder, the relative path of your file is the name of a repository's file.
+    this.print(repository ? shownPath(file) : file);
     this.say(`To see the effective value: signalbox config get ${key}`);
     if (key === "pool_size")
       this.say(

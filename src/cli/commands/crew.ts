@@ -233,7 +233,7 @@ Exit codes: 0 ok, also if it was not running, 1 failed, 2 wrong usage, 3 no such
 
 export const agentCommands = buildRouteMap({
   routes: { spawn: agentSpawn, ps: agentPs, assign: agentAssign, kill: agentKill, cleanup: agentCleanup },
-  aliases: { ls: "ps", new: "spawn" },
+  aliases: { list: "ps", ls: "ps", new: "spawn" },
   docs: { brief: "List, name and end agents" },
 });
 
@@ -252,6 +252,6 @@ export const crewCommands = buildRouteMap({
     clean,
     dashboard,
   },
-  aliases: { d: "dashboard", ls: "ps", new: "spawn" },
+  aliases: { d: "dashboard", list: "ps", ls: "ps", new: "spawn" },
   docs: { brief: "Let named agents work through the tickets of a project" },
 });

@@ -254,11 +254,14 @@ Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 
       ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
       ["home", found.home],
       ["log", log],
-      ["web", found.address === "" ? "off (signalbox config set port 4711)" : `http://${found.address}`],
+      ["api", found.address === "" ? "on its socket only (signalbox config set port 4711)" : `http://${found.address}`],
       ...(storeProblem === ""
         ? []
         : [["database", `${red("lost:")} ${storeProblem} (signalbox doctor says what to do)`] as const]),
       ...(saving.reason === "" ? [] : [["disk", `${red(saving.reason)} ${saving.fix} (signalbox doctor)`] as const]),
+      ...(found.configProblems.length === 0
+        ? []
+        : [["config", `${red("not used:")} ${found.configProblems.join(" ")} (signalbox doctor)`] as const]),
       ["projects", String(found.projects)],
       [
         "tasks",

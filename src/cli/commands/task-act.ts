@@ -92,11 +92,11 @@ ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it
   },
   func({ commit, unreviewed, json }, ...references) {
     return forEach(this, references, json, {
-      act: async (own, call, reference) => {
+      act: async (own, call, reference, later) => {
         const about = await nameTask(call, reference);
         const asking = call(routes.approveTask, { ...about, body: given({ commit, unreviewed }) });
         const goesOn = "Your approval counts, and a merge that it needs goes on.";
-        return whileMerging(own, call, about, { reference, goesOn }, asking);
+        return whileMerging(own, call, about, { reference, goesOn, later, verb: "approve" }, asking);
       },
       isFailed: ({ merge }) => merge !== null && merge.state !== "merged",
       tell: (own, answer) => {

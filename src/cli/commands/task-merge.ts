@@ -33,7 +33,7 @@ export const merge = command({
     brief: "Merge a task's work into the default branch, and end the task",
     fullDescription: `Each branch has a merge queue; nothing is checked out for a merge. Your own checkout is updated if your changes are in other files; otherwise the merge waits, and continues by itself. If the project has a remote, the branch is pushed first, with your own commits in it that were not pushed yet; push_merges: false in your configuration prevents that. The commit that the work is at when you ask is merged; later commits are not, and they keep the task where it is. If the work has moved since its review, it is merged only with --unreviewed. The task moves only when its work is in the branch. On a conflict the task goes back to its agent, with the conflicts under ## Feedback in the task file, if its workflow has exactly one way for a person to send it there.
 
-The daemon merges: Ctrl-C stops only the waiting, and the merge goes on. To stop the merge itself, use --cancel. A task that is moved or cancelled before its merge is published is not merged either.
+The daemon merges: Ctrl-C stops only the waiting, and the merge goes on; of several tasks, those after it are then not asked for. To stop the merge itself, use --cancel. A task that is moved or cancelled before its merge is published is not merged either.
 
 --json: { state, reason, files, target, commit, before, after, givenBack: { to, run, how }, empty, commits, changed, dryRun, untested, pushed: { remote, commits }, warnings, task }. ${severalForm}
 ${taskExitCodes("not merged, or not yet")}`,
@@ -59,12 +59,14 @@ ${taskExitCodes("not merged, or not yet")}`,
       });
     const body = given({ strategy, local, dryRun, giveBack: !flags["no-give-back"], unreviewed });
     return forEach(this, references, json, {
-      act: async (own, call, reference) => {
+      act: async (own, call, reference, later) => {
         const about = await nameTask(call, reference);
         if (undo) return call(routes.undoMerge, { ...about, body: { dryRun } });
         if (cancel) return call(routes.cancelMerge, { ...about, body: {} });
         const asking = call(routes.mergeTask, { ...about, body });
-        return dryRun ? asking : whileMerging(own, call, about, { reference, goesOn: "The merge goes on." }, asking);
+        return dryRun
+          ? asking
+          : whileMerging(own, call, about, { reference, goesOn: "The merge goes on.", later, verb: "merge" }, asking);
       },
       isFailed: ({ state }) => (cancel ? state === "merged" : state !== "merged" && state !== "undone"),
       tell: cancel ? tellStopped : tellMerge,

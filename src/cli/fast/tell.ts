@@ -50,16 +50,26 @@ export function createPaint(hasColour: boolean): Paint {
 /** Prints what a request did: where the task went, or why nothing happened. */
 export function tellChange(
   context: Pick<Context, "paint" | "talkPaint" | "print" | "say">,
-  { kind, from, task, why }: ChangeView,
+  { kind, from, task, why, effects }: ChangeView,
 ): void {
   const { paint } = context;
   if (kind === "moved") context.print(`${from} → ${paint.cyan(task.status)}`);
-  else if (kind === "stayed") context.print(paint.cyan(task.status));
-  else context.say(`Nothing has changed. ${why}`.trimEnd());
+  else if (kind === "stayed") {
+    context.print(paint.cyan(task.status));
+    const what = underWay({ task, effects });
+    if (what !== "") context.say(what);
+  } else context.say(`Nothing has changed. ${why}`.trimEnd());
   if (task.held !== null) {
     context.say(`${context.talkPaint.yellow("Held for a person:")} ${task.held.reason}`);
     context.say(`To see what can be done: signalbox task explain ${task.id}`);
   }
+}
+
+/** What a request has started without moving the task; empty if nothing is known. */
+function underWay({ task, effects }: Pick<ChangeView, "task" | "effects">): string {
+  if (task.held !== null) return "";
+  if (effects.includes("spawn_agent")) return "Its agent is started.";
+  return task.phase === "doing" ? "The task stays in this state, whose work is under way." : "";
 }
 
 /**

@@ -92,11 +92,8 @@ export async function explainAgents(
       ...unheard,
       ...refused,
       ...(terminal === undefined ? [] : [terminal]),
-      ...idle.map(({ run, signs }) => ({
-        reason: sentences([
-          `${run.key} has been idle since ${shownTime(signs.since)}.`,
-          ...missingFor(moves, run.role),
-        ]),
+      ...idle.map(({ run, since }) => ({
+        reason: sentences([`${run.key} has been idle since ${shownTime(since)}.`, ...missingFor(moves, run.role)]),
         fix: `Tell it what to do: signalbox task send ${task.id} "Your message" --role ${run.key}\n${attach(run.key)}`,
       })),
     ],

@@ -25,7 +25,8 @@ export async function lastTouched(folder: string, taskFile: string): Promise<num
   return Math.max(0, ...times);
 }
 
-function changedAt(path: string): Promise<number> {
+/** When a file was last changed, in milliseconds since 1970; 0 if there is none. */
+export function changedAt(path: string): Promise<number> {
   return stat(path).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,

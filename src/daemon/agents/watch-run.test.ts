@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import type { Healing } from "../../engine/reconcile.ts";
@@ -19,7 +22,7 @@ const run: Run & { started: StartedRun } = {
 const first: TerminalServer = { id: "1", startedAt: 0 };
 
 /** A run in a window that is watched since the third listing of all windows. */
-function watched(part: Partial<TailPart> = {}) {
+function watched(part: Partial<TailPart> = {}, eventsFile = "/events", now = 60_000) {
   const healed: Healing["kind"][] = [];
   const position = { offset: 0, before: "" };
   let reads = 0;
@@ -28,16 +31,17 @@ function watched(part: Partial<TailPart> = {}) {
     return { lines: [], position, hasMore: false, isAnew: false, ...part };
   };
   const ports = {
-    ...{ clock: createScriptedClock(60_000), since: 3, store: { runs: { put: async () => {} } } },
+    ...{ clock: createScriptedClock(now), since: 3, store: { runs: { put: async () => {} } } },
     terminal: { capture: async () => "" },
     tails: { open: () => ({ read }) },
     book: { of: () => undefined, add: async () => {} },
-    eventsFile: () => "/events",
+    eventsFile: () => eventsFile,
     limitsOf: async () => ({ stall: undefined, time: undefined }),
     heal: async (_: unknown, { kind }: Healing) => void healed.push(kind),
     learnt: () => {},
   } as unknown as WatchPorts;
-  const harness = { can: { acknowledges: "hook" }, readScreen: () => "busy" } as unknown as Harness;
+  const readEvidence = () => [{ kind: "idle", said: "" }];
+  const harness = { can: { acknowledges: "hook" }, readScreen: () => "busy", readEvidence } as unknown as Harness;
   const watch = watchRun(ports, run, harness);
   const look = (number: number, server: TerminalServer | undefined = first, panes: readonly Pane[] = []) =>
     watch.look({ number, server, panes: new Map(panes.map((pane) => [pane.run, pane])) });
@@ -87,4 +91,17 @@ test("a run whose events file was replaced by something else is still checked, a
   const { healed, look, watch } = watched({ trouble: "/events is a link." });
   await look(4);
   expect([healed, watch.trouble, watch.hasMore]).toEqual([["judge"], "/events is a link.", false]);
+});
+
+test("a run that was idle before this daemon started is shown as idle since its last event", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-watch-"));
+  const file = join(folder, "events");
+  writeFileSync(file, "idle\n");
+  const now = Date.now();
+  utimesSync(file, (now - 720_000) / 1000, (now - 720_000) / 1000);
+  const { look, watch } = watched({ lines: [{ text: "idle", isCut: false }] }, file, now);
+  await look(3);
+  rmSync(folder, { recursive: true });
+  expect([watch.signs.activity, watch.signs.since]).toEqual(["idle", now]);
+  expect(Math.round((now - watch.since) / 1000)).toBe(720);
 });

@@ -11,6 +11,7 @@ import type { Tail, TailPosition, Tails } from "../../ports/tail.ts";
 import type { Pane, Terminal, TerminalServer } from "../../ports/terminal.ts";
 import { countedUpTo, nameOfRun, type TurnReading } from "./read-turn.ts";
 import {
+  changedAt,
   firstSigns,
   isOfConversation,
   isOfWork,
@@ -52,6 +53,8 @@ export interface RunWatch {
   readonly started: StartedRun;
   readonly harness: Harness;
   readonly signs: RunSigns;
+  /** Since when it does what it does, also if another daemon watched it before; for people. */
+  readonly since: number;
   /** Its pane in the last listing of all panes; undefined where there is none, or the run has no terminal. */
   readonly pane: Pane | undefined;
   readonly reading: TurnReading | undefined;
@@ -115,6 +118,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   const troubles = { events: "", transcript: "" };
   let hasMore = false;
   let isOver = false;
+  let adopted: { readonly since: number; readonly at: number } | undefined;
   const events = tails.open(ports.eventsFile(started), beginning, true);
   let transcript = openTranscript();
   const reading = isSession ? undefined : ports.readingOf(first, harness);
@@ -284,6 +288,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       : known(await reading?.process(), run, clock.now());
     isOver = process === "ended" || process === "lost";
     const hasLearnt = await readEvidence(isOver ? maxMegabytesAtEnd : maxMegabytes).catch(unreadable);
+    // Events of the time before this daemon have no time of their own, but their file has.
+    adopted ??= { since: signs.since, at: Math.min(signs.since, await changedAt(ports.eventsFile(started))) };
     // A harness with a spinner writes to its screen for ever: that is no sign of life where it has a better way to
     // report.
     if (pane !== undefined && before !== undefined && pane.activeAt > before && harness.can.acknowledges === "no")
@@ -324,6 +330,10 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     },
     get signs() {
       return signs;
+    },
+    get since() {
+      const { since, activity } = signs;
+      return activity === "idle" && adopted?.since === since && adopted.at > 0 ? adopted.at : since;
     },
     get pane() {
       return pane;

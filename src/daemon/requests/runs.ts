@@ -136,7 +136,7 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
     ({ to, deliveredAt }) => to === run.key && deliveredAt === undefined,
   );
   const slot = (await core.store.agents.list({ task: run.task }))[0];
-  const since = watch?.signs.since ?? run.endedAt ?? run.started?.asleepSince ?? run.at;
+  const since = watch?.since ?? run.endedAt ?? run.started?.asleepSince ?? run.at;
   return {
     id: run.id,
     task: run.task,
