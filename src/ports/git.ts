@@ -108,6 +108,11 @@ export interface Obeyed {
   readonly fingerprint: string;
   /** The hash of the content, by setting (`core.hookspath`) or by file (`hooks/pre-commit`). */
   readonly parts: Readonly<Record<string, string>>;
+  /**
+   * The parts that only name remotes on a network, and their branches. None of them can make git run something; a remote
+   * that is a folder can, because git runs its hooks at a push. Missing in old records.
+   */
+  readonly remotes?: readonly string[];
 }
 
 export interface CloneOrder {

@@ -128,7 +128,10 @@ export interface Project {
   /** Whether a person has allowed its agents to work with full permissions; missing: no. */
   readonly fullPermissions?: "allow" | "ask";
   /** The git settings and hooks of the repository that a person last approved; missing until the first check. */
-  readonly obeyed?: Obeyed;
+  readonly obeyed?: Obeyed & {
+    /** No workspace shared the repository's `.git` then, or has since. */
+    readonly isApart?: boolean;
+  };
   /** Branches of the user's that were moved or deleted while agents had worktrees; missing: none. */
   readonly movedBranches?: readonly MovedBranch[];
   /** Milliseconds since 1970, as all times of the store. */

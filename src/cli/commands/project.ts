@@ -175,7 +175,7 @@ const trust = command({
   parameters: { positional: oneName, flags: { yes: flag("Do not ask"), json } },
   docs: {
     brief: "Trust the git configuration, hooks and attributes of a repository after a change",
-    fullDescription: `Agents in worktrees can write to the repository's .git. If its configuration, hooks or attributes change, Signalbox does nothing there until you have reviewed them, even if you made the change yourself. Shows what has changed since your last review. Tasks that are held because of it continue. On a terminal you are asked first; elsewhere --yes is needed.
+    fullDescription: `Agents in worktrees can write to the repository's .git. If its configuration, hooks or attributes change, Signalbox does nothing there until you have reviewed them, even if you made the change yourself. The address of a remote on a network does not count where all agents have clones, which share nothing with the repository. Shows what has changed since your last review. Tasks that are held because of it continue. On a terminal you are asked first; elsewhere --yes is needed.
 
 --json: { fingerprint, changes: [{ name, change }] }
 Exit codes: 0 ok, 1 it has changed again, or you said no, 2 wrong usage, 3 no such project`,

@@ -10,7 +10,7 @@ import type { Handler } from "../handlers.ts";
 import { configFor } from "../make-task.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
-import { obeyedChanges, trustProjectCommand } from "../workspaces/guard-workspaces.ts";
+import { isShareless, obeyedChanges, trustProjectCommand } from "../workspaces/guard-workspaces.ts";
 import { settleMovedBranch } from "../workspaces/moved-branches.ts";
 import { userBranches } from "../workspaces/own-branches.ts";
 import { trustCommand } from "../workspaces/project-settings.ts";
@@ -73,7 +73,7 @@ export function trustProject(core: Core): Handler<Routes["trustProject"]> {
         hint: `Review them again: ${trustProjectCommand(name)}`,
       });
     }
-    await core.store.updateProject(name, { obeyed: now });
+    await core.store.updateProject(name, { obeyed: { ...now, isApart: await isShareless(core.store, project) } });
     core.log.info("What git obeys in a repository was trusted", { project: name, fingerprint: now.fingerprint });
     await continueHeld(core, name, trustProjectCommand(name));
     return viewOf(project, now);

@@ -56,7 +56,7 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
       branchPrefix: given.branchPrefix ?? "",
       workspaces: given.workspaces ?? "clone",
       fullPermissions: given.fullPermissions ?? "ask",
-      ...(await obeyedAt(core, repository.path)),
+      ...(await obeyedAt(core, repository.path, given.workspaces !== "worktree")),
       createdAt: core.clock.now(),
     };
     await core.store.addProject(project);
@@ -67,7 +67,7 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
 
 export function updateProject(core: Core): Handler<Routes["updateProject"]> {
   return async ({ params, body }) => {
-    const { name, path: before } = await mustHave(core, params.project ?? "");
+    const { name, path: before, obeyed } = await mustHave(core, params.project ?? "");
     const { path, ...rest } = body;
     const place = path === undefined ? { path: before } : await placeAt(core, path);
     await refuseTaken(core, place.path, name);
@@ -75,7 +75,10 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
     checkHarnesses(core, rest);
     await checkBranch(core, place.path, rest.defaultBranch);
     if (rest.defaultBranch !== undefined) await refuseTaskBranch(core, { name, path: place.path }, rest.defaultBranch);
-    const project = await core.store.updateProject(name, { ...rest, ...place });
+    // What agents in worktrees change until they are clones again, a person must trust.
+    const shared =
+      rest.workspaces === "worktree" && obeyed !== undefined ? { obeyed: { ...obeyed, isApart: false } } : {};
+    const project = await core.store.updateProject(name, { ...rest, ...shared, ...place });
     if (path !== undefined && core.pools !== undefined) {
       await followProject({ ...core.pools, submit: core.submit }, project);
       for (const command of [whereItIs(name), olderHint]) await continueHeld(core, name, command);
@@ -139,8 +142,8 @@ async function placeAt(core: Core, path: string): Promise<Pick<Project, "path" |
   return { path: found.path, ...(await obeyedAt(core, found.path)) };
 }
 
-async function obeyedAt({ git }: Core, path: string): Promise<Pick<Project, "obeyed">> {
-  return git === undefined ? {} : { obeyed: await git.obeyed(path) };
+async function obeyedAt({ git }: Core, path: string, isApart = false): Promise<Pick<Project, "obeyed">> {
+  return git === undefined ? {} : { obeyed: { ...(await git.obeyed(path)), isApart } };
 }
 
 /** The given folder, or a folder of the daemon's with a clone of the URL. */

@@ -1,5 +1,10 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { Fault } from "../../fault.ts";
 import { createTurns } from "../../keyed.ts";
+import type { Obeyed } from "../../ports/git.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { guardWorkspaces, isReleased } from "./guard-workspaces.ts";
@@ -57,4 +62,45 @@ test("a folder is released only after the collecting from it has ended", async (
   expect(await collected).toEqual({ commit: "aaa" });
   await unbound;
   expect(await store.workspaces.get(workspace.id)).toMatchObject({ task: "" });
+});
+
+/** Checks a repository whose settings have changed since they were trusted: `name` is new. */
+async function changedSettings(
+  name: string,
+  given: { isApart?: boolean; kind?: "clone" | "worktree"; hasWorktree?: boolean } = {},
+) {
+  const { isApart = true, kind = "clone", hasWorktree = false } = given;
+  const path = mkdtempSync(join(tmpdir(), "signalbox-guard-"));
+  mkdirSync(join(path, ".git"));
+  const remotes = ["remote.origin.url"].filter((each) => each === name);
+  const now: Obeyed = { fingerprint: "new", parts: { [name]: "x" }, remotes };
+  let known: Project = { ...project, path, workspaces: kind, obeyed: { fingerprint: "old", parts: {}, isApart } };
+  const store = {
+    getProject: async () => known,
+    updateProject: async (_: string, change: Partial<Project>) => {
+      known = { ...known, ...change };
+    },
+    workspaces: { list: async () => (hasWorktree ? [{ ...workspace, kind: "worktree" }] : [workspace]) },
+  } as unknown as Store;
+  const opened = { control: { inTheWay: async () => undefined }, kind: { kind }, git: { obeyed: async () => now } };
+  const ports = { store, inTurn: createTurns(), clock: { now: () => 0 }, log: {} as never };
+  const { control } = await guardWorkspaces(ports, async () => opened as never)(known);
+  try {
+    await control.inTheWay({ repository: path, branch: "main", commit: "a", expected: "b" });
+    return known.obeyed?.fingerprint;
+  } catch (error) {
+    return error instanceof Fault ? error.code : error;
+  } finally {
+    rmSync(path, { recursive: true });
+  }
+}
+
+test("a new remote on a network needs no trust where agents have only clones; everything else does", async () => {
+  const url = "remote.origin.url";
+  expect(await changedSettings(url)).toBe("new");
+  expect(await changedSettings("core.fsmonitor")).toBe("project.changed");
+  expect(await changedSettings(url, { kind: "worktree" })).toBe("project.changed");
+  expect(await changedSettings(url, { hasWorktree: true })).toBe("project.changed");
+  // Worktrees shared the repository's settings when they were trusted, or have since.
+  expect(await changedSettings(url, { isApart: false })).toBe("project.changed");
 });

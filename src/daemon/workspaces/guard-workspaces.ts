@@ -17,15 +17,33 @@ import { type KindName, movedRepository, type ProjectWorkspaces, type Workspaces
 
 /**
  * Refuses to run git if the repository's configuration, hooks or attributes have changed since a person last trusted them: an
- * agent can write there. Without an earlier record, the present settings are trusted.
+ * agent can write there. Without an earlier record, the present settings are trusted. Where agents have only clones, a remote
+ * on a network is the user's, and can make git run nothing.
  */
 async function checkObeyed(store: Store, git: Git, name: string): Promise<void> {
   const project = await store.getProject(name);
   if (project === undefined) return;
   mustBeThere(project);
   const now = await git.obeyed(project.path);
-  if (project.obeyed === undefined) await store.updateProject(name, { obeyed: now });
-  else if (project.obeyed.fingerprint !== now.fingerprint) throw changed(project, project.obeyed, now);
+  const { obeyed: before } = project;
+  if (before?.fingerprint === now.fingerprint) return;
+  const isApart = await isShareless(store, project);
+  if (before !== undefined && !(isApart && before.isApart === true && areRemotes(before, now)))
+    throw changed(project, before, now);
+  await store.updateProject(name, { obeyed: { ...now, isApart } });
+}
+
+/** Whether no workspace of the project shares the `.git` of the user's repository, so that only the user changes it. */
+export async function isShareless(store: Store, { name, workspaces }: Project): Promise<boolean> {
+  if (workspaces !== "clone") return false;
+  return !(await store.workspaces.list({ project: name })).some(({ kind }) => kind === "worktree");
+}
+
+/** Whether only remotes on a network were added, changed or removed. */
+function areRemotes(before: Obeyed, now: Obeyed): boolean {
+  return obeyedChanges(before, now).every(({ name, change }) =>
+    ((change === "removed" ? before : now).remotes ?? []).includes(name),
+  );
 }
 
 function mustBeThere(project: Project): void {

@@ -45,9 +45,13 @@ async function look(run: RunGit, repository: string): Promise<Look> {
   const { stdout } = await run(place, ["config", "--list", "--show-scope", "--show-origin", "--includes", "-z"]);
   const settings = settingsIn(splitNul(stdout), repository);
   const parts: Record<string, string> = {};
+  const others = new Set<string>();
   for (const { key, content } of settings) {
-    if (!isBookkeeping(key)) parts[masked(key)] = hashOf(parts[masked(key)] ?? "", content);
+    if (isBookkeeping(key)) continue;
+    parts[masked(key)] = hashOf(parts[masked(key)] ?? "", content);
+    if (!isNetworkRemote(key, valueIn(content))) others.add(masked(key));
   }
+  const remotes = Object.keys(parts).filter((name) => !others.has(name));
   const hooks = join(folder, "hooks");
   const files = [join(folder, "info", "attributes"), ...hooksIn(hooks)];
   for (const path of files) {
@@ -62,7 +66,7 @@ async function look(run: RunGit, repository: string): Promise<Look> {
     if (/^include(if\..*)?\.path$/.test(key)) paths.add(includedPath(file, valueIn(content)));
   }
   return {
-    obeyed: { fingerprint: hashOf("", Buffer.from(JSON.stringify(sorted))), parts: sorted },
+    obeyed: { fingerprint: hashOf("", Buffer.from(JSON.stringify(sorted))), parts: sorted, remotes },
     paths: [...paths],
     isLasting: !settings.some(({ key }) => key.startsWith("includeif.")),
   };
@@ -91,6 +95,20 @@ function settingsIn(parts: readonly Buffer[], repository: string): readonly Sett
 function isBookkeeping(key: string): boolean {
   return /^branch\..*\.(remote|pushremote|merge|rebase|description|[\w-]+-merge-base)$/s.test(key);
 }
+
+/**
+ * Whether a setting only says where a remote on a network is, or which branches belong to it. Other settings of a remote
+ * name programs (`uploadpack`, `receivepack`, `vcs`, `proxy`) or let git fetch by itself (`promisor`). An address may name a
+ * program too (`ext::`), or a folder, whose hooks git runs at a push.
+ */
+export function isNetworkRemote(key: string, value: string): boolean {
+  const [, name] = /^remote\..+\.(url|pushurl|fetch)$/s.exec(key) ?? [];
+  if (name === undefined) return false;
+  return name === "fetch" || networkAddress.test(value);
+}
+
+// `https://host/path`, `ssh://user@host/path`, `user@host:path`. Neither `helper::address` nor an option in place of a host.
+const networkAddress = /^(?:(?:https?|ssh|git):\/\/(?:[^\s/@]*@)?[\w[]\S*|(?:[\w.-]+@)?\w[\w.-]*:(?!:|\/\/)\S+)$/i;
 
 function valueIn(content: Buffer): string {
   const text = String(content);
