@@ -16,7 +16,7 @@ async function explained(activity: "busy" | "idle", reminded: number, status = "
   const agents = {
     dispatch: { limits: () => [], waiting: () => [] },
     pauses: { why: () => undefined },
-    watches: () => [{ run, signs, since: signs.since, started: { mode: "session" }, trouble: "" }],
+    watches: () => [{ run, signs, since: signs.since, started: { mode: "session", name: "t-1" }, trouble: "" }],
     terminalTrouble: () => undefined,
     ports: { places: { runs: "/nowhere" } },
   } as unknown as Agents;
