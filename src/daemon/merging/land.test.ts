@@ -28,6 +28,7 @@ function stage({
   moves = (): boolean => false,
   fails = (_: readonly string[]): boolean => false,
   isGone = (_: string): boolean => false,
+  isLost = (_: string): boolean => false,
 } = {}) {
   const happened: string[] = [];
   let [tip, others] = ["base", 0];
@@ -64,6 +65,7 @@ function stage({
       happened.push(`plan ${merged.at(-1)?.after}`);
     },
     unwanted: async ({ task }: { task: string }) => (isGone(task) ? refused(`${task} has moved on.`) : undefined),
+    lost: async ({ task }: { task: string }) => (isLost(task) ? refused(`${task} has lost changes.`) : undefined),
     async test(commit: string) {
       happened.push(`test ${commit}`);
       return fails(commit.split("+").slice(1)) ? "Two tests fail." : undefined;

@@ -5,6 +5,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { oneLine, sentences } from "../../text.ts";
 import { type LandingPlace, type PlaceName, type PublishPorts, placeAt, placeOf } from "../landing-place.ts";
+import { lostTrouble, lostWork } from "../lost-work.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { type MergeableWork, mergeableWork } from "../task-work.ts";
 import { type Tips, unreachable, type Where } from "../user-branch.ts";
@@ -30,7 +31,7 @@ export interface LandEntriesPorts {
   /** Which branch is authoritative: the user's, the remote's, or both. */
   where(): Where;
   /** How a project's merges are tested and published. */
-  landingOf(project: Project, own: ProjectWorkspaces): Promise<Omit<LandPorts, "planned" | "unwanted">>;
+  landingOf(project: Project, own: ProjectWorkspaces): Promise<Omit<LandPorts, "planned" | "unwanted" | "lost">>;
 }
 
 /** Called around a test with the tasks whose merges are tested. */
@@ -65,6 +66,7 @@ export async function landEntries(
     test: test && ((commit, merged) => ports.testing(tasksOf(merged), () => test(commit, merged))),
     planned: (merged: readonly Merged[]) => plan(ports, merged),
     unwanted: (entry: Entry) => unwanted(ports, entry),
+    lost: (entry, tip) => lost(ports, own, entry, tip),
   };
   const landed = await land(landing, own, project, place, [...ready.keys()]);
   for (const [each, outcome] of landed) {
@@ -189,6 +191,20 @@ export async function unwanted(
   return stored.task.entry === entry.stay ? undefined : movedOn(stored.task);
 }
 
+/** Refuses an entry whose commits are in the branch without their changes: the task must not count as merged. */
+async function lost(
+  { store }: Pick<LandEntriesPorts, "store">,
+  { control }: ProjectWorkspaces,
+  { task: id, target, commit }: Ready,
+  tip: string,
+): Promise<Landing | undefined> {
+  const task = (await store.getTask(id))?.task;
+  const found = task && (await lostWork({ store, control }, task, target, commit, tip));
+  if (task === undefined || found === undefined) return undefined;
+  const { reason, fix } = lostTrouble(task, target, found);
+  return refused(`${reason}\n${fix}`);
+}
+
 /** Whether the branch contained a commit when it was last fetched. */
 export async function isInTarget(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
   const found = await foundPlace(ports, merge);
@@ -245,6 +261,8 @@ export interface LandPorts extends PublishPorts {
   planned(merged: readonly Merged[]): Promise<void>;
   /** Why the merge of an entry is no longer wanted; undefined while it is. */
   unwanted(entry: Entry): Promise<Landing | undefined>;
+  /** Why an entry is not merged although the branch, at `tip`, has some of its commits; undefined if it has their changes. */
+  lost(entry: Ready, tip: string): Promise<Landing | undefined>;
   /** Tests a commit, and returns why that fails or undefined. Undefined itself if merges are not tested. */
   readonly test: ((commit: string, merged: readonly Merged[]) => Promise<string | undefined>) | undefined;
 }
@@ -294,9 +312,21 @@ async function oneRound(round: Round, entries: readonly Ready[]): Promise<readon
   const stack = await stackUp(own.control, base, entries, author);
   for (const [entry, outcome] of stack.others) outcomes.set(entry, outcome);
   if (stack.merged.length === 0) return [];
+  const whole = await withoutLost(round, stack.merged);
+  if (whole.length < stack.merged.length) return whole;
   const failing = stack.top === base ? undefined : await round.test?.(stack.top, stack.merged);
   if (failing !== undefined) return split(round, stack, failing);
   return publish(round, tips, stack);
+}
+
+async function withoutLost(round: Round, merged: readonly Merged[]): Promise<readonly Ready[]> {
+  const whole: Ready[] = [];
+  for (const { entry, before } of merged) {
+    const lost = await round.lost(entry, before);
+    if (lost === undefined) whole.push(entry);
+    else round.outcomes.set(entry, lost);
+  }
+  return whole;
 }
 
 /** A batch whose tests fail is bisected until one task is left. */

@@ -23,6 +23,7 @@ async function merge(commits: number, cutShort?: number) {
     // A commit's name lists everything that it contains.
     isAncestor: async (one: string, other: string) => other.includes(one),
     inTheWay: async () => undefined,
+    mergeBase: async () => undefined,
     mergeAll: async ({
       onto,
       entries: [entry],

@@ -6,6 +6,7 @@ import type { Clock } from "../../ports/system.ts";
 import type { Core, Repositories } from "../core.ts";
 import { mergePullRequest } from "../forge/pull-request.ts";
 import { type LandingPlace, type PublishPorts, placeAt } from "../landing-place.ts";
+import { lostTrouble, lostWork } from "../lost-work.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { mergeableWork } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
@@ -98,6 +99,11 @@ export async function previewMerge(
   const entry = { task: task.id, project: project.name, target, strategy, at: 0, stay: task.entry, priority: 0 };
   const ready = { ...entry, commit: whole.commit, message: messageOf(task) };
   const { top, others } = await stackUp(own.control, base, [ready], author);
+  const lost = await lostWork({ store, control: own.control }, task, target, whole.commit, base);
+  if (lost !== undefined) {
+    const { reason, fix } = lostTrouble(task, target, lost);
+    return { merge: { ...merge, state: "refused", reason: `${reason}\n${fix}` }, ...none };
+  }
   const outcome = others.get(ready);
   if (outcome !== undefined && outcome.kind !== "again" && outcome.kind !== "merged")
     return { merge: { ...merge, state: outcome.kind, reason: outcome.reason, files: outcome.files }, ...none };

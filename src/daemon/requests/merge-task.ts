@@ -3,6 +3,7 @@ import type { Routes } from "../../api/routes.ts";
 import type { MergeView } from "../../api/tasks.ts";
 import { decide } from "../../engine/decide.ts";
 import { endState, mergingState } from "../../engine/persons-turn.ts";
+import { describeProtected } from "../../engine/protected-lines.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -17,7 +18,7 @@ import { mergedModules, unpushedModules, warnOfModules } from "../merging/confli
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, previewUndo, undoMerge } from "../merging/other-merges.ts";
 import { mustHave } from "../project.ts";
-import { type Protected, protectedWord, seeIt, warnOfProtected, whatIsChanged } from "../protection.ts";
+import { type Protected, protectedWord, seeIt, warnOfProtected } from "../protection.ts";
 import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
 import { isOtherBranch, taskCommit } from "../task-work.ts";
 import { viewOf } from "../views.ts";
@@ -97,7 +98,7 @@ async function mustBeShown(core: Core, task: Task): Promise<Protected | undefine
   const found = await protection.of(task, commit);
   if (found.content === "" || (await protection.isMarked(task.id, found))) return found;
   await protection.mark(task, commit);
-  throw new Fault(protectedWord, whatIsChanged(found), { hint: seeIt(task) });
+  throw new Fault(protectedWord, describeProtected(found.lines), { hint: seeIt(task) });
 }
 
 /** For a workflow that merges by itself: moves the task to the state that merges. */
