@@ -31,7 +31,10 @@ export interface LandEntriesPorts {
   /** Which branch is authoritative: the user's, the remote's, or both. */
   where(): Where;
   /** How a project's merges are tested and published. */
-  landingOf(project: Project, own: ProjectWorkspaces): Promise<Omit<LandPorts, "planned" | "unwanted" | "lost">>;
+  landingOf(
+    project: Project,
+    own: ProjectWorkspaces,
+  ): Promise<Omit<LandPorts, "planned" | "published" | "unwanted" | "lost">>;
 }
 
 /** Called around a test with the tasks whose merges are tested. */
@@ -65,6 +68,7 @@ export async function landEntries(
     ...given,
     test: test && ((commit, merged) => ports.testing(tasksOf(merged), () => test(commit, merged))),
     planned: (merged: readonly Merged[]) => plan(ports, merged),
+    published: (merged: readonly Merged[]) => notePush(ports, merged),
     unwanted: (entry: Entry) => unwanted(ports, entry),
     lost: (entry, tip) => lost(ports, own, entry, tip),
   };
@@ -205,47 +209,21 @@ async function lost(
   return refused(`${reason}\n${fix}`);
 }
 
-/** Whether the branch contained a commit when it was last fetched. */
-export async function isInTarget(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
-  const found = await foundPlace(ports, merge);
-  const tip = await found?.place.lastSeen();
-  return found !== undefined && tip !== undefined && (await found.own.control.isAncestor(commit, tip));
-}
-
-/** Whether the branch contains a commit now. False if the branch cannot be found. */
-export async function hasArrived(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
-  try {
-    await (await foundPlace(ports, merge))?.place.find();
-    return await isInTarget(ports, merge, commit);
-  } catch (error) {
-    if (error instanceof Fault && error.retry !== "later") return false;
-    throw error;
-  }
-}
-
-/** Where a recorded merge goes; undefined if its project was removed. */
-async function foundPlace({ store, workspacesOf, where }: LandEntriesPorts, merge: Merge) {
-  const project = await store.getProject(merge.project);
-  if (project === undefined) return undefined;
-  const own = await workspacesOf(project);
-  return { own, place: placeAt({ store, where: where() }, own, project, merge) };
-}
-
-/** Undoes what publishing has begun in the user's checkout. Returns what could not be undone, or an empty text. */
-export async function undoBegun(ports: LandEntriesPorts, merge: Merge): Promise<string> {
-  try {
-    return (await (await foundPlace(ports, merge))?.place.undoBegun()) ?? "";
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return `What the merge has begun could not be undone: ${tell(error)}`;
-  }
-}
-
 /** Records the merges before the branch moves, so that a recovery after a crash knows which commits they made. */
 async function plan({ store }: LandEntriesPorts, merged: readonly Merged[]): Promise<void> {
   for (const { entry, before, after } of merged) {
     const merge = before === after ? undefined : await store.merges.get(entry.task);
-    if (merge !== undefined) await store.merges.put({ ...merge, commit: entry.commit, before, after });
+    if (merge === undefined) continue;
+    const { onRemote: _, ...rest } = merge;
+    await store.merges.put({ ...rest, commit: entry.commit, before, after });
+  }
+}
+
+/** Records that the remote's branch has the merges: from now on they can only be undone. */
+async function notePush({ store }: LandEntriesPorts, merged: readonly Merged[]): Promise<void> {
+  for (const { entry, before, after } of merged) {
+    const merge = before === after ? undefined : await store.merges.get(entry.task);
+    if (merge?.after === after) await store.merges.put({ ...merge, onRemote: true });
   }
 }
 
@@ -259,6 +237,8 @@ export function messageOf({ branch, summary, project, number, id, ticket = "" }:
 export interface LandPorts extends PublishPorts {
   /** Called before the merges are published. */
   planned(merged: readonly Merged[]): Promise<void>;
+  /** Called when the remote's branch has the merges, before the user's branch follows. */
+  published(merged: readonly Merged[]): Promise<void>;
   /** Why the merge of an entry is no longer wanted; undefined while it is. */
   unwanted(entry: Entry): Promise<Landing | undefined>;
   /** Why an entry is not merged although the branch, at `tip`, has some of its commits; undefined if it has their changes. */
@@ -342,7 +322,7 @@ async function publish(round: Round, tips: Tips, { top, merged }: Stack): Promis
   // Without the unwanted entries the stack is another commit, which must be tested itself.
   if (wanted.length < merged.length) return wanted;
   await round.planned(merged);
-  const result = await place.publish(round, tips, top);
+  const result = await place.publish({ ...round, pushed: () => round.published(merged) }, tips, top);
   if (result.kind === "moved") return merged.map(({ entry }) => entry);
   if (result.kind === "waits") return waitFor(round, merged, result);
   for (const { entry, before, after } of merged)

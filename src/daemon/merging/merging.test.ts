@@ -4,7 +4,8 @@ import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { createTurns } from "../../keyed.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { createMerging, type MergingPorts, newMerge } from "./merging.ts";
+import { newMerge } from "./merge-record.ts";
+import { createMerging, type MergingPorts } from "./merging.ts";
 
 /** An agent that keeps committing: each of the first `commits` reads of its work finds a new commit. */
 async function merge(commits: number, cutShort?: number) {

@@ -214,6 +214,7 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
       return { ...(await mergeView(core, merge)), ...rehearsed, warnings: await closedTicket(core, project, task) };
     }
     const merge = await undoMerge(gitOf(core), project, task, "human");
+    if (merge.onRemote === true) gitOf(core).merging.follow(task.id);
     return { ...(await mergeView(core, merge)), ...unrehearsed, warnings: await closedTicket(core, project, task) };
   };
 }
