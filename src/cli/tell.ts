@@ -92,7 +92,7 @@ export function tellStopped({ print, say, talkPaint }: Context, answer: MergeVie
     return;
   }
   say(`${talkPaint.red("Too late.")} ${shownTask(task)} was merged into ${target} before the merge could be stopped.`);
-  say(`To undo it: signalbox task merge ${task.id} --undo`);
+  say(reason.includes("--undo") ? reason : `To undo it: signalbox task merge ${task.id} --undo`);
 }
 
 /**

@@ -22,6 +22,8 @@ export interface LandingPlace {
   find(): Promise<Tips>;
   /** Why nothing can be merged there now; undefined where it can. */
   trouble(asking: Pick<Task, "id">): Promise<TargetTrouble | undefined>;
+  /** Whether the remote's branch had a commit when it was last fetched, where merges go to both. */
+  isOnRemote(commit: string): Promise<boolean>;
   /** Whether the branch has a commit only because it was moved there without a merge. */
   isOnlyByMove(commit: string): Promise<boolean>;
   /** What `publish` would wait for, as far as that is known beforehand. */
@@ -42,6 +44,8 @@ export interface PublishPorts {
   readonly workspaces: string;
   readonly signal: AbortSignal;
   readonly inTurn: Turns;
+  /** Called when the remote's branch has got the commit, before the user's branch follows. */
+  pushed?(): Promise<void>;
 }
 
 export type Publishing =

@@ -1,9 +1,10 @@
 import type { TaskEvent } from "../engine/decision.ts";
+import { describeProtected } from "../engine/protected-lines.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import { createMemo } from "../keyed.ts";
-import { type ControlRepository, taskRef } from "../ports/control-repository.ts";
+import { beganRef, type ControlRepository, taskRef } from "../ports/control-repository.ts";
 import type { Project, Store } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import type { ProjectFiles } from "../project-tests/finders.ts";
@@ -11,6 +12,8 @@ import type { ProtectedChange } from "../project-tests/protected.ts";
 import { sha256 } from "../sha256.ts";
 import { type CommitFiles, commitFiles, readingCommits } from "./commit-files.ts";
 import type { Core } from "./core.ts";
+import { type ForeignCommits, foreignCommits } from "./foreign-commits.ts";
+import { placeOf } from "./landing-place.ts";
 import { eventsOf, parentOf, projectOf, targetOf } from "./project.ts";
 import type { Submit } from "./submit.ts";
 import { taskCommit } from "./task-work.ts";
@@ -37,6 +40,8 @@ export interface Protected {
   readonly changes: readonly ProtectedChange[];
   /** Installed programs that run the tests, and that differ from what the setup installed. */
   readonly runners: readonly string[];
+  /** Commits that belong to other open tasks. */
+  readonly foreign: readonly string[];
   /** The changes in words for people, one each. */
   readonly lines: readonly string[];
   /** A hash of the changed contents; empty if there are none. */
@@ -80,20 +85,15 @@ interface BaseCommand {
   readonly why: string;
 }
 
-/** The ref of the commit that a task's work began at. */
-export function beganRef(task: string): string {
-  return `refs/signalbox/began/${task}`;
-}
-
-const nothing = { changes: [], runners: [], lines: [], content: "" };
+const nothing = { changes: [], runners: [], foreign: [], lines: [], content: "" };
 
 export function createProtection(ports: ProtectionPorts): Protection {
   const { store, clock } = ports;
   const known = createMemo<Protected>({});
-  const placeOf = async (task: Task) => {
+  const repositoryOf = async (task: Task) => {
     const project = await projectOf(store, task.project);
-    const { control } = await ports.workspacesOf(project);
-    return { project, control };
+    const own = await ports.workspacesOf(project);
+    return { project, own, control: own.control };
   };
 
   const configuredFor = async (project: Project, task: Task) => {
@@ -102,7 +102,7 @@ export function createProtection(ports: ProtectionPorts): Protection {
   };
 
   const of = async (task: Task, commit: string): Promise<Protected> => {
-    const { project, control } = await placeOf(task);
+    const { project, own, control } = await repositoryOf(task);
     const base = await baseOf(ports, control, project, task, commit);
     if (base === "") return { base, commit, ...nothing };
     const { protect } = ports.settingsOf(project);
@@ -110,7 +110,9 @@ export function createProtection(ports: ProtectionPorts): Protection {
     const runners = await planted(task, () => wordsOf(control, base, configured));
     if (base === commit) return withRunners({ base, commit, ...nothing }, runners);
     const key = JSON.stringify([control.folder, base, commit, configured, protect]);
-    return withRunners(await known.get(key, () => compare(control, base, commit, configured, protect)), runners);
+    const found = await known.get(key, () => compare(control, base, commit, configured, protect));
+    const place = await placeOf({ store, where: ports.where() }, own, project, task);
+    return withForeign(withRunners(found, runners), await foreignCommits(store, control, project, place, task, commit));
   };
   /** Runners in the task's workspace that differ from what the setup installed. */
   const planted = async (task: Task, words: () => Promise<readonly string[]>): Promise<Runners> => {
@@ -135,7 +137,7 @@ export function createProtection(ports: ProtectionPorts): Protection {
   const isInherited = async (task: Task, commit: string) => {
     const parent = parentOf(task);
     if (parent === "") return false;
-    const { project, control } = await placeOf(task);
+    const { project, control } = await repositoryOf(task);
     const tip = await control.commitAt(taskRef(parent));
     const begin = tip && (await control.mergeBase(tip, commit));
     if (begin === undefined) return false;
@@ -160,20 +162,21 @@ export function createProtection(ports: ProtectionPorts): Protection {
       // Before the mark, which would not be older than what the person did.
       const before = await of(task, commit);
       if (before.content === "") return void (await mark(task, commit));
-      if (before.runners.length === 0 && (await isInherited(task, commit))) return;
+      const isOwn = before.runners.length > 0 || before.foreign.length > 0;
+      if (!isOwn && (await isInherited(task, commit))) return;
       if (await isConfirmed(task.id, before)) return confirm(task.id, before);
       await mark(task, commit);
-      throw new Fault(protectedWord, `${whatIsChanged(before)} A person must see it before it is merged.`, {
+      throw new Fault(protectedWord, `${describeProtected(before.lines)} A person must see it before it is merged.`, {
         hint: seeIt(task),
       });
     },
     async commandOf(task, commit, folder) {
-      const { project, control } = await placeOf(task);
+      const { project, control } = await repositoryOf(task);
       const base = await baseOf(ports, control, project, task, commit);
       return base === "" ? undefined : detect(commitFiles(control, base), folder);
     },
     async uncommitted(task, commit, folder) {
-      const { project, control } = await placeOf(task);
+      const { project, control } = await repositoryOf(task);
       const { protect, copy, link } = ports.settingsOf(project);
       const changes = await differences(control, commit, folder, await configuredFor(project, task), protect);
       const { globOf } = await loadJudges();
@@ -181,12 +184,12 @@ export function createProtection(ports: ProtectionPorts): Protection {
       return changes.flatMap(({ path, what }) => (ours.some((glob) => glob.test(path)) ? [] : [`${path} (${what})`]));
     },
     async wordsOf(task, commit) {
-      const { project, control } = await placeOf(task);
+      const { project, control } = await repositoryOf(task);
       return wordsOf(control, commit, await configuredFor(project, task));
     },
     async asTheBaseHas(task, { base, commit, changes }) {
       if (changes.length === 0) return commit;
-      const { control } = await placeOf(task);
+      const { control } = await repositoryOf(task);
       const files = changes.map(({ path, restored }) => ({ path, text: restored }));
       return control.replaceFiles({ commit, from: base, files });
     },
@@ -203,17 +206,12 @@ export async function warnOfProtected(
   try {
     const commit = await taskCommit(await repositories.workspacesOf(project), project, task);
     const found = commit === undefined ? undefined : await repositories.protection.of(task, commit);
-    return found === undefined || found.content === "" ? [] : [whatIsChanged(found)];
+    return found === undefined || found.content === "" ? [] : [describeProtected(found.lines)];
   } catch (error) {
     // What cannot be read is reported elsewhere.
     if (error instanceof Fault) return [];
     throw error;
   }
-}
-
-/** The changes as a sentence. */
-export function whatIsChanged({ lines }: Pick<Protected, "lines">): string {
-  return `The work changes protected files, which decide how work is tested and merged: ${lines.join("; ")}.`;
 }
 
 /** What a person can do about such work. */
@@ -286,7 +284,7 @@ async function compare(
     changes.map(({ path }) => [path, work.idOf(path), before.idOf(path)]),
   );
   const lines = changes.map(({ path, what }) => `${path} (${what})`);
-  return { base, commit, changes, runners: [], lines, content: sha256(JSON.stringify([ids, lines])) };
+  return { base, commit, changes, runners: [], foreign: [], lines, content: sha256(JSON.stringify([ids, lines])) };
 }
 
 function withRunners(found: Protected, runners: Runners): Protected {
@@ -294,6 +292,13 @@ function withRunners(found: Protected, runners: Runners): Protected {
   if (paths.length === 0) return found;
   const lines = [...found.lines, ...paths.map((path) => `${path} (the test runner, changed since the setup)`)];
   return { ...found, runners: paths, lines, content: sha256(JSON.stringify([found.content, runners])) };
+}
+
+function withForeign(found: Protected, others: readonly ForeignCommits[]): Protected {
+  if (others.length === 0) return found;
+  const foreign = others.flatMap(({ commits }) => commits);
+  const lines = [...found.lines, ...others.map(({ line }) => line)];
+  return { ...found, foreign, lines, content: sha256(JSON.stringify([found.content, foreign.toSorted()])) };
 }
 
 async function wordsOf(

@@ -74,6 +74,7 @@ export function taskBranch(
       const fix = `To continue the work alone, cancel the task, then: signalbox task create --from ${id}`;
       return reason === undefined ? undefined : { reason, fix };
     },
+    isOnRemote: async () => false,
     isOnlyByMove: async () => false,
     inTheWay: heldBy,
     async publish({ inTurn }, { user }, commit) {

@@ -24,6 +24,10 @@ export function userBranch(
     start: () => startOf(control, branch, where),
     find: () => findTips(own, project, branch, where),
     trouble: (asking) => targetTrouble(own, project, branch, store, asking),
+    async isOnRemote(commit) {
+      const there = where === "both" ? await control.commitAt(`refs/remotes/${remoteName}/${branch}`) : undefined;
+      return there !== undefined && (await control.isAncestor(commit, there));
+    },
     isOnlyByMove: (commit) => isOnlyByMove(own, project, { base: branch }, commit),
     async inTheWay({ workspaces }, { user }, commit) {
       // The user's checkout must follow, unless the remote's branch is authoritative.
@@ -113,10 +117,11 @@ export async function findTips(own: ProjectWorkspaces, project: Project, target:
 
 /**
  * Publishes a commit to the remote first: if the remote refuses, nothing has moved. Before that, checks that the user's
- * checkout can follow, unless the remote's branch is authoritative.
+ * checkout can follow, unless the remote's branch is authoritative. If it cannot follow after all, the commit is published
+ * nevertheless, and only the user's branch waits.
  */
 export async function publishCommit(
-  { where, workspaces, signal }: Omit<PublishPorts, "inTurn">,
+  { where, workspaces, signal, pushed: wasPushed }: Omit<PublishPorts, "inTurn">,
   { control }: ProjectWorkspaces,
   project: Project,
   target: string,
@@ -138,21 +143,33 @@ export async function publishCommit(
     );
     if (refusal !== undefined) return refusal;
     published = { kind: "published", pushed: await notePush(control, where, target, { user, at, commit }) };
+    await wasPushed?.();
   }
   if (follows) {
     const there = (await control.syncFrom({ from: remote.address, name: remoteName })).branches[target];
     if (there === undefined || !(await control.isAncestor(commit, there))) return { kind: "moved" };
     // The user's unpushed commits and unfinished work stay unchanged.
-    if (await control.isAncestor(user, commit)) await control.publish(order);
+    if (await control.isAncestor(user, commit)) await control.publish(order).catch(tellFault);
     return published;
   }
-  const result = await control.publish(order);
+  const result = await (remote === undefined ? control.publish(order) : control.publish(order).catch(tellFault));
+  if (typeof result === "string") return isBehind(target, { kind: "waits", reason: result, files: [] });
   if (result.kind === "moved") return { kind: "moved" };
-  if (result.kind === "waits") return toWaiting(result);
+  if (result.kind === "waits") return remote === undefined ? toWaiting(result) : isBehind(target, toWaiting(result));
   // A merge counts as published only once it is seen in the branch.
   const now = (await control.syncFrom({ from: project.path, name: "user", only: [target] })).branches[target];
   const isThere = now !== undefined && (await control.isAncestor(commit, now));
   return isThere ? published : { kind: "moved" };
+}
+
+function isBehind(target: string, waiting: Waiting): Waiting {
+  const reason = `The remote's "${target}" has the merge already, but your local "${target}" could not follow. ${waiting.reason}`;
+  return { ...waiting, reason, onRemote: true };
+}
+
+function tellFault(error: unknown): string {
+  if (error instanceof Fault) return tell(error);
+  throw error;
 }
 
 /** An unreachable remote makes a merge wait. */

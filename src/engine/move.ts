@@ -117,9 +117,9 @@ function factWords(guard: Guard, { id }: Task, value: number): { text: string; f
         : { text: "The workspace has uncommitted changes.", fix: "Commit them there, then ask again." };
     case "protected":
       return wantsSome
-        ? { text: "The work does not change protected files.", fix: look }
+        ? { text: "The work does not change protected files, and contains no commits of other open tasks.", fix: look }
         : {
-            text: "The work changes protected files, which decide how work is tested and merged.",
+            text: "The work changes protected files, which decide how work is tested and merged, or contains commits of other open tasks.",
             fix: `See it: signalbox task diff ${id}`,
           };
     case "commits":

@@ -54,8 +54,10 @@ export interface ControlRepository {
   /** At most `most` bytes of it. */
   diff(from: string, to: string, most: number): Promise<Diff>;
   changedLines(from: string, to: string): Promise<readonly ChangedLines[]>;
-  /** The branch's commit before the merge that brought `commit` in; undefined if no merge did. */
-  beforeMergeOf(commit: string, tip: string): Promise<string | undefined>;
+  /** The merge that brought `commit` into a branch: the branch's commits before and after it. Undefined if no merge did. */
+  mergeOf(commit: string, tip: string): Promise<{ readonly before: string; readonly after: string } | undefined>;
+  /** The commits that `commit` has and none of `without` has, each with its parents. */
+  listCommits(commit: string, without: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Undefined if there is no such file. Refused with `git.too-much` beyond `most` bytes. */
   fileAt(commit: string, path: string | Uint8Array, most: number): Promise<Uint8Array | undefined>;
 
@@ -112,6 +114,11 @@ export interface ControlRepository {
 /** The ref of a task's collected work. */
 export function taskRef(task: string): string {
   return `refs/signalbox/tasks/${task}`;
+}
+
+/** The ref of the commit that a task's work began at. */
+export function beganRef(task: string): string {
+  return `refs/signalbox/began/${task}`;
 }
 
 /** A ref that was made for a task. */

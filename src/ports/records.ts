@@ -93,6 +93,8 @@ export interface Merge extends Kept {
   readonly givenBack?: GivenBack;
   /** lined-up: it is in the queue. waits: something of the user's is in the way. merged: the branch contains it. */
   readonly state: "lined-up" | "waits" | "merged" | "conflict" | "tests" | "refused" | "undone";
+  /** The remote's branch has the merge, and the user's branch does not yet. It is published, and can only be undone. */
+  readonly onRemote?: boolean;
   /** A person stopped the merge before it was published. */
   readonly stopped?: boolean;
   /** A sentence for people. */

@@ -333,8 +333,8 @@ test("the state of a branch before it got a commit is known if it got it by a me
   user.git("merge", "--quiet", "--no-ff", "-m", "Merge", "task");
   const later = user.commit({ "z.txt": "later\n" });
   await control.syncFrom({ from: user.folder, name: "user" });
-  expect(await control.beforeMergeOf(more, later)).toBe(before);
-  expect(await control.beforeMergeOf(work, later)).toBe(before);
-  expect(await control.beforeMergeOf(before, later)).toBeUndefined();
-  expect(await control.beforeMergeOf(later, later)).toBeUndefined();
+  expect(await control.mergeOf(more, later)).toMatchObject({ before });
+  expect(await control.mergeOf(work, later)).toMatchObject({ before });
+  expect(await control.mergeOf(before, later)).toBeUndefined();
+  expect(await control.mergeOf(later, later)).toBeUndefined();
 });

@@ -73,7 +73,8 @@ export async function sweep(scene: Scene, { branches, isWhole }: Sweeping): Prom
     await attempt("changedFiles", () => control.changedFiles(onto, branch));
     await attempt("diff", () => control.diff(onto, branch, 1_000_000));
     await attempt("changedLines", () => control.changedLines(onto, branch));
-    await attempt("beforeMergeOf", () => control.beforeMergeOf(branch, onto));
+    await attempt("mergeOf", () => control.mergeOf(branch, onto));
+    await attempt("listCommits", () => control.listCommits(branch, [onto]));
     await attempt("fileAt", () => control.fileAt(branch, "a.txt", 100));
     await attempt("predictConflicts", () => control.predictConflicts(rival, [branch, onto, branch, onto]));
     const merged = await attempt("merge", () => control.merge({ onto, branch, strategy: "merge", ...commitOrder }));

@@ -219,7 +219,12 @@ export function createMemoryControl(
       commits.changed(from, to).map((path) => ({ path: nameOf(path), change: "modified", from: undefined })),
     diff: async () => ({ bytes: new Uint8Array(), isCut: false }),
     changedLines: async () => [],
-    beforeMergeOf: async () => undefined,
+    mergeOf: async () => undefined,
+    async listCommits(commit, without) {
+      const known = new Set(without.flatMap((each) => [...commits.containedIn(each)]));
+      const own = [...commits.containedIn(commit)].filter((id) => !known.has(id));
+      return new Map(own.map((id) => [id, commits.get(id).parents]));
+    },
     async fileAt(commit, path) {
       const content = commit === "" ? undefined : commits.get(commit).tree.get(String(path));
       return content === undefined ? undefined : Buffer.from(content);

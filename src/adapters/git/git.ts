@@ -8,7 +8,7 @@ import { dropContainedRefs, listTaskRefs, moveRef, openControl, tidy } from "./c
 import type { ControlGit } from "./control/control-git.ts";
 import { changedFiles, changedLines, diff, fileAt } from "./control/diff.ts";
 import { listFiles, replaceFiles } from "./control/files.ts";
-import { beforeMergeOf, commitAt, countCommits, isAncestor, mergeBase } from "./control/history.ts";
+import { commitAt, countCommits, isAncestor, listCommits, mergeBase, mergeOf } from "./control/history.ts";
 import { merge, mergeAll, predictConflicts, revertMerge } from "./control/merge.ts";
 import { createRunner, defaultLimits } from "./runner.ts";
 import { unpushedModules } from "./salvage/inside.ts";
@@ -85,7 +85,8 @@ function controlRepository(control: ControlGit): ControlRepository {
     changedFiles: (from, to) => changedFiles(control, from, to),
     diff: (from, to, most) => diff(control, from, to, most),
     changedLines: (from, to) => changedLines(control, from, to),
-    beforeMergeOf: (commit, tip) => beforeMergeOf(control, commit, tip),
+    mergeOf: (commit, tip) => mergeOf(control, commit, tip),
+    listCommits: (commit, without) => listCommits(control, commit, without),
     fileAt: (commit, path, most) => fileAt(control, commit, path, most),
     listFiles: (commit, folder) => listFiles(control, commit, folder),
     replaceFiles: (order) => replaceFiles(control, order),

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import type { DiffPart, DiffView } from "../../api/work.ts";
+import { describeProtected } from "../../engine/protected-lines.ts";
 import { Fault } from "../../fault.ts";
 import { homePlaces } from "../../home/places.ts";
 import { shellWord } from "../../shell-quote.ts";
@@ -58,12 +59,7 @@ ${taskExitCodes("failed")}`,
     if (json) return this.print(writeJson(view));
     this.say(headline(shownTask(task), view));
     if (task.judged !== null && flags["since-review"]) this.say(reviewedLine(task.judged));
-    if (view.protectedChanges.length > 0)
-      this.say(
-        this.talkPaint.yellow(
-          `It changes protected files, which decide how work is tested and merged: ${view.protectedChanges.join("; ")}.`,
-        ),
-      );
+    if (view.protectedChanges.length > 0) this.say(this.talkPaint.yellow(describeProtected(view.protectedChanges)));
     const write = (part: DiffPart) =>
       stat ? writeStat(part, this) : names ? namesOf(part) : paintPatch(part.text, this);
     const parts = [write(view.committed)];

@@ -101,7 +101,9 @@ export async function mergeUnderWay({ store, repositories }: Core, task: Task): 
 /** Which of the task's work its last merge does not contain; checked now, not recorded. */
 export async function partlyMerged(core: Core, task: Task): Promise<ExplanationView["blocked"]> {
   const { store, repositories } = core;
-  const merge = task.phase === "over" ? undefined : await store.merges.get(task.id);
+  const known = await store.merges.get(task.id);
+  if (known?.onRemote === true && known.endedAt !== undefined) return [{ reason: known.reason, fix: "" }];
+  const merge = task.phase === "over" ? undefined : known;
   if (repositories === undefined || merge?.state !== "merged" || merge.entry !== task.entry) return [];
   // After a workflow's merge, the task is held with this reason or has followed its rules.
   if (merge.to === "") return [];

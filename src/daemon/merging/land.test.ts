@@ -28,6 +28,7 @@ function stage({
   moves = (): boolean => false,
   fails = (_: readonly string[]): boolean => false,
   isGone = (_: string): boolean => false,
+  isLost = (_: string): boolean => false,
 } = {}) {
   const happened: string[] = [];
   let [tip, others] = ["base", 0];
@@ -63,7 +64,9 @@ function stage({
     async planned(merged: readonly { after: string }[]) {
       happened.push(`plan ${merged.at(-1)?.after}`);
     },
+    published: async () => {},
     unwanted: async ({ task }: { task: string }) => (isGone(task) ? refused(`${task} has moved on.`) : undefined),
+    lost: async ({ task }: { task: string }) => (isLost(task) ? refused(`${task} has lost changes.`) : undefined),
     async test(commit: string) {
       happened.push(`test ${commit}`);
       return fails(commit.split("+").slice(1)) ? { failing: "Two tests fail." } : "passed";
@@ -112,4 +115,11 @@ test("a merge commit's subject is one line, even for a summary that an earlier v
   expect(messageOf({ ...task, summary } as Task)).toBe(
     "Merge brew: Brew Ticket: t-2 now\n\nTask: coffee#1 (k2m4p)\nTicket: t-1\n",
   );
+});
+
+test("an entry whose changes are lost is refused, and the others are merged without it", async () => {
+  const { land, happened } = stage({ isLost: (task) => task === "b" });
+  const outcomes = await land(ready("a"), ready("b"), ready("c"));
+  expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(["merged", "refused", "merged"]);
+  expect(happened.filter((each) => each.startsWith("publish"))).toEqual(["publish base+c-a+c-c"]);
 });

@@ -5,6 +5,7 @@ import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { oneLine, sentences } from "../../text.ts";
 import { type LandingPlace, type PlaceName, type PublishPorts, placeAt, placeOf } from "../landing-place.ts";
+import { lostTrouble, lostWork } from "../lost-work.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { type MergeableWork, mergeableWork } from "../task-work.ts";
 import { type Tips, unreachable, type Where } from "../user-branch.ts";
@@ -30,7 +31,10 @@ export interface LandEntriesPorts {
   /** Which branch is authoritative: the user's, the remote's, or both. */
   where(): Where;
   /** How a project's merges are tested and published. */
-  landingOf(project: Project, own: ProjectWorkspaces): Promise<Omit<LandPorts, "planned" | "unwanted">>;
+  landingOf(
+    project: Project,
+    own: ProjectWorkspaces,
+  ): Promise<Omit<LandPorts, "planned" | "published" | "unwanted" | "lost">>;
 }
 
 /** Called around a test with the tasks whose merges are tested. */
@@ -64,7 +68,9 @@ export async function landEntries(
     ...given,
     test: test && ((commit, merged) => ports.testing(tasksOf(merged), () => test(commit, merged))),
     planned: (merged: readonly Merged[]) => plan(ports, merged),
+    published: (merged: readonly Merged[]) => notePush(ports, merged),
     unwanted: (entry: Entry) => unwanted(ports, entry),
+    lost: (entry, tip) => lost(ports, own, entry, tip),
   };
   const landed = await land(landing, own, project, place, [...ready.keys()]);
   for (const [each, outcome] of landed) {
@@ -189,47 +195,35 @@ export async function unwanted(
   return stored.task.entry === entry.stay ? undefined : movedOn(stored.task);
 }
 
-/** Whether the branch contained a commit when it was last fetched. */
-export async function isInTarget(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
-  const found = await foundPlace(ports, merge);
-  const tip = await found?.place.lastSeen();
-  return found !== undefined && tip !== undefined && (await found.own.control.isAncestor(commit, tip));
-}
-
-/** Whether the branch contains a commit now. False if the branch cannot be found. */
-export async function hasArrived(ports: LandEntriesPorts, merge: Merge, commit: string): Promise<boolean> {
-  try {
-    await (await foundPlace(ports, merge))?.place.find();
-    return await isInTarget(ports, merge, commit);
-  } catch (error) {
-    if (error instanceof Fault && error.retry !== "later") return false;
-    throw error;
-  }
-}
-
-/** Where a recorded merge goes; undefined if its project was removed. */
-async function foundPlace({ store, workspacesOf, where }: LandEntriesPorts, merge: Merge) {
-  const project = await store.getProject(merge.project);
-  if (project === undefined) return undefined;
-  const own = await workspacesOf(project);
-  return { own, place: placeAt({ store, where: where() }, own, project, merge) };
-}
-
-/** Undoes what publishing has begun in the user's checkout. Returns what could not be undone, or an empty text. */
-export async function undoBegun(ports: LandEntriesPorts, merge: Merge): Promise<string> {
-  try {
-    return (await (await foundPlace(ports, merge))?.place.undoBegun()) ?? "";
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return `What the merge has begun could not be undone: ${tell(error)}`;
-  }
+/** Refuses an entry whose commits are in the branch without their changes: the task must not count as merged. */
+async function lost(
+  { store }: Pick<LandEntriesPorts, "store">,
+  { control }: ProjectWorkspaces,
+  { task: id, target, commit }: Ready,
+  tip: string,
+): Promise<Landing | undefined> {
+  const task = (await store.getTask(id))?.task;
+  const found = task && (await lostWork({ store, control }, task, target, commit, tip));
+  if (task === undefined || found === undefined) return undefined;
+  const { reason, fix } = lostTrouble(task, target, found);
+  return refused(`${reason}\n${fix}`);
 }
 
 /** Records the merges before the branch moves, so that a recovery after a crash knows which commits they made. */
 async function plan({ store }: LandEntriesPorts, merged: readonly Merged[]): Promise<void> {
   for (const { entry, before, after } of merged) {
     const merge = before === after ? undefined : await store.merges.get(entry.task);
-    if (merge !== undefined) await store.merges.put({ ...merge, commit: entry.commit, before, after });
+    if (merge === undefined) continue;
+    const { onRemote: _, ...rest } = merge;
+    await store.merges.put({ ...rest, commit: entry.commit, before, after });
+  }
+}
+
+/** Records that the remote's branch has the merges: from now on they can only be undone. */
+async function notePush({ store }: LandEntriesPorts, merged: readonly Merged[]): Promise<void> {
+  for (const { entry, before, after } of merged) {
+    const merge = before === after ? undefined : await store.merges.get(entry.task);
+    if (merge?.after === after) await store.merges.put({ ...merge, onRemote: true });
   }
 }
 
@@ -243,8 +237,12 @@ export function messageOf({ branch, summary, project, number, id, ticket = "" }:
 export interface LandPorts extends PublishPorts {
   /** Called before the merges are published. */
   planned(merged: readonly Merged[]): Promise<void>;
+  /** Called when the remote's branch has the merges, before the user's branch follows. */
+  published(merged: readonly Merged[]): Promise<void>;
   /** Why the merge of an entry is no longer wanted; undefined while it is. */
   unwanted(entry: Entry): Promise<Landing | undefined>;
+  /** Why an entry is not merged although the branch, at `tip`, has some of its commits; undefined if it has their changes. */
+  lost(entry: Ready, tip: string): Promise<Landing | undefined>;
   /** Tests a commit. Undefined if merges are not tested. */
   readonly test: ((commit: string, merged: readonly Merged[]) => Promise<Tested>) | undefined;
 }
@@ -297,9 +295,21 @@ async function oneRound(round: Round, entries: readonly Ready[]): Promise<readon
   const stack = await stackUp(own.control, base, entries, author);
   for (const [entry, outcome] of stack.others) outcomes.set(entry, outcome);
   if (stack.merged.length === 0) return [];
+  const whole = await withoutLost(round, stack.merged);
+  if (whole.length < stack.merged.length) return whole;
   const tested = stack.top === base ? undefined : await round.test?.(stack.top, stack.merged);
   if (typeof tested === "object") return split(round, stack, tested.failing);
   return publish(round, tips, stack, tested === "none" ? { untested: true } : {});
+}
+
+async function withoutLost(round: Round, merged: readonly Merged[]): Promise<readonly Ready[]> {
+  const whole: Ready[] = [];
+  for (const { entry, before } of merged) {
+    const lost = await round.lost(entry, before);
+    if (lost === undefined) whole.push(entry);
+    else round.outcomes.set(entry, lost);
+  }
+  return whole;
 }
 
 /** A batch whose tests fail is bisected until one task is left. */
@@ -320,7 +330,7 @@ async function publish(
   // Without the unwanted entries the stack is another commit, which must be tested itself.
   if (wanted.length < merged.length) return wanted;
   await round.planned(merged);
-  const result = await place.publish(round, tips, top);
+  const result = await place.publish({ ...round, pushed: () => round.published(merged) }, tips, top);
   if (result.kind === "moved") return merged.map(({ entry }) => entry);
   if (result.kind === "waits") return waitFor(round, merged, result);
   for (const { entry, before, after } of merged) {

@@ -19,7 +19,8 @@ import { identityOf, type ProjectWorkspaces } from "../workspaces/project-worksp
 import { prepareMerge } from "./conflicts.ts";
 import { type LandEntriesPorts, messageOf } from "./land.ts";
 import { noteMerge } from "./merge-history.ts";
-import { type Merging, newMerge } from "./merging.ts";
+import { newMerge } from "./merge-record.ts";
+import type { Merging } from "./merging.ts";
 import { obstacle } from "./stack.ts";
 
 interface MergeEffectPorts extends LandEntriesPorts {

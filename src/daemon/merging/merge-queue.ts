@@ -46,6 +46,8 @@ export interface Waiting {
   readonly files: readonly string[];
   /** It will pass within moments, so it is not reported. */
   readonly isPassing?: boolean;
+  /** The remote's branch has the commit already: only the user's branch waits. */
+  readonly onRemote?: boolean;
 }
 
 /** `again`: not decided yet; the entry is retried. */

@@ -4,7 +4,8 @@ import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { createTurns } from "../../keyed.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
-import { createMerging, type MergingPorts, newMerge } from "./merging.ts";
+import { newMerge } from "./merge-record.ts";
+import { createMerging, type MergingPorts } from "./merging.ts";
 
 /** An agent that keeps committing: each of the first `commits` reads of its work finds a new commit. */
 async function merge(commits: number, cutShort?: number) {
@@ -23,6 +24,7 @@ async function merge(commits: number, cutShort?: number) {
     // A commit's name lists everything that it contains.
     isAncestor: async (one: string, other: string) => other.includes(one),
     inTheWay: async () => undefined,
+    mergeBase: async () => undefined,
     mergeAll: async ({
       onto,
       entries: [entry],

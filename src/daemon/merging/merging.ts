@@ -8,17 +8,9 @@ import type { Clock } from "../../ports/system.ts";
 import { sentences } from "../../text.ts";
 import type { PlaceName } from "../landing-place.ts";
 import type { Submit } from "../submit.ts";
+import { createFollower, isInTarget, isPublished, undoBegun, whereArrived } from "./arrival.ts";
 import { type GiveBackPorts, giveBack } from "./conflicts.ts";
-import {
-  hasArrived,
-  isInTarget,
-  type LandEntriesPorts,
-  landEntries,
-  laterWork,
-  undoBegun,
-  unwanted,
-  workToMerge,
-} from "./land.ts";
+import { type LandEntriesPorts, landEntries, laterWork, unwanted, workToMerge } from "./land.ts";
 import { type MergeEventType, noteMerge } from "./merge-history.ts";
 import {
   createMergeQueue,
@@ -30,6 +22,7 @@ import {
   refused,
   stoppedByPerson,
 } from "./merge-queue.ts";
+import { isSameMerge, landedAs, newMerge, undoOf } from "./merge-record.ts";
 
 export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "workflowOf"> {
   readonly clock: Clock;
@@ -60,6 +53,8 @@ export interface Merging {
   askAndWait(task: Task, wanted: Wanted): Promise<Merge>;
   /** Moves the task whose work is in the target already. */
   finish(merge: Merge): Promise<Merge>;
+  /** The remote's branch has what was published for a task, and the user's does not: it follows as soon as it can. */
+  follow(task: string): void;
   /**
    * Stops the merge of a task, unless it is being published. Resolves when the merge has ended, one way or the other;
    * undefined if none is under way.
@@ -88,6 +83,7 @@ export function createMerging(given: MergingPorts): Merging {
   const stopping = new Set<string>();
   const ports: MergingPorts = { ...given, isStopped: (task) => stopping.has(task) };
   const { store, clock } = ports;
+  const follower = createFollower(ports);
   const listeners = new Map<string, Set<(merge: Merge) => void>>();
   let stopped = false;
   const under = new Map<string, { readonly going: Promise<Merge>; readonly entry: number }>();
@@ -140,7 +136,9 @@ export function createMerging(given: MergingPorts): Merging {
       const isPlanned = planned !== "" && (await isInTarget(ports, merge, planned));
       return landed(landedAs(merge, landing, isPlanned));
     }
-    if (planned !== "" && (await hasArrived(ports, merge, planned))) return landed(landedAs(merge, merge, true));
+    const arrived = planned === "" ? undefined : await whereArrived(ports, merge, planned);
+    if (arrived === "here") return landed(landedAs(merge, merge, true));
+    if (arrived === "remote") return landedOnRemote(merge);
     const { kind, files } = landing;
     const inLine = lineOf(merge.project, merge);
     const left = planned === "" ? "" : await ports.inTurn(inLine, () => undoBegun(ports, merge));
@@ -154,6 +152,17 @@ export function createMerging(given: MergingPorts): Merging {
     const { commit, before, after } = merge;
     await note(merge, "merge.landed", { commit, before, after });
     return finish(merge);
+  };
+
+  /** The task stays where it is: its work is not in the user's branch yet. */
+  const landedOnRemote = async (merge: Merge): Promise<Merge> => {
+    const { commit, before, after } = merge;
+    const place = landedAs(merge, merge, true);
+    const published = { ...place, onRemote: true, reason: isPublished(merge), endedAt: clock.now() };
+    await note(published, "merge.landed", { commit, before, after });
+    await closeLocalRequest(store, merge.task, commit);
+    follower.follow(merge.task);
+    return published;
   };
 
   /** Gives the conflict to the task's agent. An error here does not change that the merge has failed. */
@@ -248,8 +257,12 @@ export function createMerging(given: MergingPorts): Merging {
 
   /** A merge that a crash interrupted keeps its date and its commit, so that the same commit is made, and only once. */
   const resume = async (known: Merge, merge: Merge): Promise<Merge> => {
-    const { at, commit, before, after, only = merge.only } = known;
-    const resumed = { ...merge, at, commit, before, after, ...undoOf(known), ...(only === undefined ? {} : { only }) };
+    const { at, commit, before, after, only = merge.only, onRemote = false } = known;
+    const resumed = {
+      ...{ ...merge, at, commit, before, after, ...undoOf(known) },
+      ...(only === undefined ? {} : { only }),
+      ...(onRemote ? { onRemote } : {}),
+    };
     await store.merges.put(resumed);
     return resumed;
   };
@@ -257,6 +270,7 @@ export function createMerging(given: MergingPorts): Merging {
   return {
     askAndWait,
     finish,
+    follow: follower.follow,
     async ask(task, wanted) {
       const { promise, resolve } = Promise.withResolvers<Merge>();
       const listener = (merge: Merge) => {
@@ -305,11 +319,14 @@ export function createMerging(given: MergingPorts): Merging {
       if (asked !== undefined && asked.entry !== task.entry) queue.remove(task.id, movedOn(task));
     },
     async recover() {
-      for (const { id, endedAt } of await store.merges.list({}))
+      for (const { id, endedAt, onRemote } of await store.merges.list({})) {
         if (endedAt === undefined) recoverMerge(id).catch((error) => recoverLater(id, error));
+        else if (onRemote === true) follower.follow(id);
+      }
     },
     async stop() {
       stopped = true;
+      follower.stop();
       for (const cancel of later) cancel();
       await queue.stop();
     },
@@ -337,50 +354,9 @@ function isSameStay({ entry }: Merge, task: Task): boolean {
   return entry === undefined || entry === task.entry;
 }
 
-export function newMerge(task: Task, wanted: Wanted, at: number): Merge {
-  const { target, parent, strategy, to, by, only, givesBack, leaves } = wanted;
-  return {
-    ...{ id: task.id, project: task.project, task: task.id, at },
-    ...{ target, strategy, to, by, entry: task.entry, state: "lined-up", reason: "", files: [] },
-    ...{ commit: "", before: "", after: "", endedAt: undefined },
-    ...(parent === undefined ? {} : { parent }),
-    ...(only === undefined ? {} : { only }),
-    ...(givesBack === undefined ? {} : { givesBack }),
-    ...(leaves === undefined ? {} : { leaves }),
-  };
-}
-
-/**
- * Whether a request continues a recorded merge: one that a crash interrupted, or one that has landed and is requested again,
- * by a person for the same commit or by a workflow that could not record the landing.
- */
-function isSameMerge(known: Merge, now: Merge, commit: string | undefined): boolean {
-  const isSamePlace = known.parent === now.parent && (now.parent !== undefined || known.target === now.target);
-  if (!isSamePlace || (known.entry ?? now.entry) !== now.entry) return false;
-  if (known.endedAt === undefined) return now.only === undefined || now.only === commit;
-  if (known.state !== "merged") return false;
-  return (known.only ?? commit) === commit || (now.to === "" && known.reason === "");
-}
-
-/** The undo of the task's earlier merge, kept until its work is merged again. */
-function undoOf(merge: Merge | undefined): Pick<Merge, "undo"> {
-  return merge?.undo === undefined ? {} : { undo: merge.undo };
-}
-
 /** Without a forge, only this records that a pull request was merged. */
 async function closeLocalRequest(store: MergingPorts["store"], task: string, mergedCommit: string): Promise<void> {
   const record = await store.pullRequests.get(task);
   if (record?.state === "open" && record.url === "")
     await store.pullRequests.put({ ...record, state: "merged", mergedCommit });
 }
-
-/** `isPlanned`: the planned commit is in the branch. */
-function landedAs(merge: Merge, { commit, before, after, pushed, untested }: Place, isPlanned: boolean): Merge {
-  // If the daemon was killed after publishing, the branch has the commit already. Then the recorded plan counts.
-  const place = before === after && isPlanned ? {} : { before, after };
-  const { undo: _, ...rest } = merge;
-  const how = { ...(pushed === undefined ? {} : { pushed }), ...(untested === undefined ? {} : { untested }) };
-  return { ...rest, state: "merged", reason: "", files: [], commit, ...place, ...how };
-}
-
-type Place = Pick<Merge, "commit" | "before" | "after" | "pushed" | "untested">;

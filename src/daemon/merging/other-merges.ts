@@ -3,17 +3,21 @@ import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
+import { sentences } from "../../text.ts";
 import type { Core, Repositories } from "../core.ts";
 import { mergePullRequest } from "../forge/pull-request.ts";
 import { type LandingPlace, type PublishPorts, placeAt } from "../landing-place.ts";
+import { lostTrouble, lostWork } from "../lost-work.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { mergeableWork } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { followRemote } from "./arrival.ts";
 import type { Clash } from "./conflicts.ts";
 import { messageOf } from "./land.ts";
 import { noteMerge } from "./merge-history.ts";
 import { lineOf } from "./merge-queue.ts";
-import { type MergingPorts, newMerge, type Wanted } from "./merging.ts";
+import { newMerge } from "./merge-record.ts";
+import type { MergingPorts, Wanted } from "./merging.ts";
 import { type Landed, landingsOf, revertAll, stackUp, wholeWork } from "./stack.ts";
 
 /**
@@ -44,17 +48,6 @@ export async function mergeOnForge(
     log.warn("The user's branch could not follow the remote's", { project: project.name, error }),
   );
   return repositories.merging.finish(landed);
-}
-
-/** Fast-forwards the user's branch to the remote's if nothing blocks it. The work is safe on the remote in any case. */
-async function followRemote(repositories: Repositories, project: Project, target: string): Promise<void> {
-  await repositories.inTurn(lineOf(project.name, { target }), async () => {
-    const own = await repositories.workspacesOf(project);
-    const place = placeAt({ store: repositories.store, where: "both" }, own, project, { target });
-    const tips = await place.find();
-    if (tips.apart || tips.base === tips.user) return;
-    await place.publish(await repositories.landingOf(project, own), tips, tips.base);
-  });
 }
 
 interface Preview {
@@ -98,6 +91,11 @@ export async function previewMerge(
   const entry = { task: task.id, project: project.name, target, strategy, at: 0, stay: task.entry, priority: 0 };
   const ready = { ...entry, commit: whole.commit, message: messageOf(task) };
   const { top, others } = await stackUp(own.control, base, [ready], author);
+  const lost = await lostWork({ store, control: own.control }, task, target, whole.commit, base);
+  if (lost !== undefined) {
+    const { reason, fix } = lostTrouble(task, target, lost);
+    return { merge: { ...merge, state: "refused", reason: `${reason}\n${fix}` }, ...none };
+  }
   const outcome = others.get(ready);
   if (outcome !== undefined && outcome.kind !== "again" && outcome.kind !== "merged")
     return { merge: { ...merge, state: outcome.kind, reason: outcome.reason, files: outcome.files }, ...none };
@@ -204,14 +202,15 @@ export async function undoMerge(ports: MergingPorts, project: Project, task: Tas
     for (let round = 0; round < maxRounds; round++) {
       const undo = await tryOnce(ports, own, project, task, merge, landings);
       if (undo === undefined) continue;
-      const reason = landings.length === 1 ? "" : `${landings.length} merges were undone: ${shown(landings)}.`;
-      const { undo: _, pushed: __, ...rest } = merge;
-      const { before, after, pushed } = undo;
-      const how = {
+      const { before, after, pushed, behind } = undo;
+      const many = landings.length === 1 ? "" : `${landings.length} merges were undone: ${shown(landings)}.`;
+      const { undo: _, onRemote: __, pushed: ___, ...rest } = merge;
+      const undone: Merge = {
+        ...{ ...rest, state: "undone", reason: sentences([many, behind]) },
         ...(before === after ? {} : { undo: { before, after } }),
+        ...(behind === "" ? {} : { onRemote: true }),
         ...(pushed === undefined ? {} : { pushed }),
       };
-      const undone: Merge = { ...rest, state: "undone", reason, ...how };
       await noteMerge(ports, undone, "merge.undone", { after: undo.after }, by);
       return undone;
     }
@@ -257,7 +256,7 @@ async function undoable({ store }: MergingPorts, task: Task) {
 }
 
 /**
- * The branch's commit before and after the revert; equal if the merge was reverted by hand before. Undefined if the branch
+ * The branch's commit before and after the revert, and why the user's branch does not have it yet; equal commits if the merge was reverted by hand before. Undefined if the branch
  * has moved meanwhile.
  */
 async function tryOnce(
@@ -267,15 +266,19 @@ async function tryOnce(
   task: Task,
   merge: Merge,
   landings: readonly Landed[],
-): Promise<(NonNullable<Merge["undo"]> & Pick<Merge, "pushed">) | undefined> {
+): Promise<(NonNullable<Merge["undo"]> & Pick<Merge, "pushed"> & { readonly behind: string }) | undefined> {
   const landing = await ports.landingOf(project, own);
   const place = placeAt({ store: ports.store, where: landing.where }, own, project, merge);
   const { tips, commit } = await revertOnce(ports, own, project, task, place, landings);
   const published = await place.publish(landing, tips, commit);
   if (published.kind === "moved") return undefined;
-  if (published.kind !== "published") throw inTheWay(published.reason);
-  const { pushed } = published;
-  return { before: tips.base, after: commit, ...(pushed === undefined ? {} : { pushed }) };
+  const onRemote = published.kind === "waits" && published.onRemote === true;
+  if (published.kind !== "published" && !onRemote) throw inTheWay(published.reason);
+  const pushed = published.kind === "published" ? published.pushed : undefined;
+  return {
+    ...{ before: tips.base, after: commit, behind: onRemote ? published.reason : "" },
+    ...(pushed === undefined ? {} : { pushed }),
+  };
 }
 
 /** The commit that reverts the landings, which is on no branch yet. */

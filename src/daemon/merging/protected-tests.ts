@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { describeProtected } from "../../engine/protected-lines.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
@@ -45,7 +46,7 @@ export function protectedTests(ports: ProtectedTestsPorts): Perform {
     if (commit === undefined) return inWorkspace(effect, context);
     await mustBeCommitted(protection, task, commit, ports.filesIn(await ports.folderOf(task)));
     const found = await protection.mark(task, commit);
-    if (found.content === "") return inWorkspace(effect, context);
+    if (found.changes.length + found.runners.length === 0) return inWorkspace(effect, context);
     const folder = join(places.workspaces, ".testing", project.name);
     const tested = await protection.asTheBaseHas(task, found);
     const ofBase = testsOf({ ...ports, baseCommandOf, folderOf: async () => folder, portOf: async () => undefined });
@@ -58,7 +59,7 @@ export function protectedTests(ports: ProtectedTestsPorts): Perform {
     const data = { commit, base: base?.code ?? "ok", work: work?.code ?? "ok" };
     await store.addEvents(task.id, [{ type: "protected.tested", by: "engine", data, set: {} }], ports.clock.now());
     if (base === undefined) return;
-    const how = `The tests were run with the base's protected files, because the work changes ${found.lines.join("; ")}.`;
+    const how = `The tests were run with the base's protected files. ${describeProtected(found.lines)}`;
     throw new Fault(base.code, `${base.message}\n${how}`, { hint: base.hint ?? "", retry: base.retry, cause: base });
   };
 }

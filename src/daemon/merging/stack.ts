@@ -179,8 +179,8 @@ async function changesOf(
 ): Promise<readonly Landed[]> {
   const last = landings.at(-1);
   if (last !== undefined && (await control.isAncestor(last.after, tip))) return landings;
-  const before = await control.beforeMergeOf(commit, tip);
-  const begin = before === undefined ? undefined : await control.mergeBase(before, commit);
+  const merge = await control.mergeOf(commit, tip);
+  const begin = merge && (await control.mergeBase(merge.before, commit));
   return begin === undefined ? [] : [{ before: begin, after: commit }];
 }
 

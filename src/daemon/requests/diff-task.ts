@@ -121,7 +121,7 @@ async function beginOf(
   const tip = beforeMerge ?? seen;
   if (tip === undefined) return "";
   const isIn = await control.isAncestor(commit, tip);
-  const before = isIn ? ((await control.beforeMergeOf(commit, tip)) ?? tip) : tip;
+  const before = isIn ? ((await control.mergeOf(commit, tip))?.before ?? tip) : tip;
   return (await control.mergeBase(before, commit)) ?? before;
 }
 

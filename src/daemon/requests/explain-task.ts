@@ -18,6 +18,7 @@ import { explainChildren } from "../children/progress.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { placeOf } from "../landing-place.ts";
+import { lostTrouble, lostWork } from "../lost-work.ts";
 import {
   expectedConflicts,
   givenBackConflict,
@@ -52,7 +53,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       blocked: [
         ...troubles.map(({ reason, fix }) => ({ reason, fix })),
         ...(await whyHere(core, workflow, task)),
-        ...(await staleReview(core, workflow, task, facts.head)),
+        ...(await unmergeable(core, workflow, task, facts.head)),
         // The reasons a person is needed come first, worded as in lists and calls.
         ...needs.filter(({ text }) => !troubles.some(({ reason }) => reason === text)).map(shownNeed),
         ...(await givenBackConflict(core, task)),
@@ -131,14 +132,18 @@ async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise
   ];
 }
 
-/** Work that has moved since its verdict, in a state in which a person could merge it. */
-async function staleReview(core: Core, workflow: Workflow, task: Task, head: string): Promise<readonly Block[]> {
+/** Work that has moved since its verdict, or that its target has lost, in a state in which a person could merge it. */
+async function unmergeable(core: Core, workflow: Workflow, task: Task, head: string): Promise<readonly Block[]> {
   const state = workflow.states[task.status];
   if (core.repositories === undefined || head === "" || state === undefined || !isPersonsTurn(state)) return [];
   const project = await core.store.getProject(task.project);
-  if (project === undefined || task.judged === undefined || task.judged.commit === head) return [];
+  if (project === undefined) return [];
   const own = await core.repositories.workspacesOf(project);
   const place = await placeOf({ store: core.store, where: core.repositories.where() }, own, project, task);
+  const tip = await place.lastSeen();
+  const lost = tip && (await lostWork({ store: core.store, control: own.control }, task, place.branch, head, tip));
+  if (lost) return [lostTrouble(task, place.branch, lost)];
+  if (task.judged === undefined || task.judged.commit === head) return [];
   const unreviewed = await unreviewedWork(own, place, task, head);
   return unreviewed === undefined ? [] : [unreviewedTrouble(task, unreviewed)];
 }

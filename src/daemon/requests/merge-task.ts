@@ -5,6 +5,7 @@ import { decide } from "../../engine/decide.ts";
 import type { Reason } from "../../engine/decision.ts";
 import { explain } from "../../engine/explain.ts";
 import { endState, isPersonsTurn, isWorkedIn, mergingState, startOf } from "../../engine/persons-turn.ts";
+import { describeProtected } from "../../engine/protected-lines.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -19,7 +20,7 @@ import { mergedModules, unpushedModules, warnOfModules } from "../merging/confli
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, previewUndo, undoMerge } from "../merging/other-merges.ts";
 import { mustHave } from "../project.ts";
-import { type Protected, protectedWord, seeIt, warnOfProtected, whatIsChanged } from "../protection.ts";
+import { type Protected, protectedWord, seeIt, warnOfProtected } from "../protection.ts";
 import { judgeUnreviewed, noteSeen } from "../reviewed.ts";
 import { isOtherBranch, taskCommit } from "../task-work.ts";
 import { viewOf } from "../views.ts";
@@ -109,7 +110,7 @@ async function mustBeShown(core: Core, task: Task): Promise<Protected | undefine
   const found = await protection.of(task, commit);
   if (found.content === "" || (await protection.isMarked(task.id, found))) return found;
   await protection.mark(task, commit);
-  throw new Fault(protectedWord, whatIsChanged(found), { hint: seeIt(task) });
+  throw new Fault(protectedWord, describeProtected(found.lines), { hint: seeIt(task) });
 }
 
 /** For a workflow that merges by itself: moves the task to the state that merges. */
@@ -231,6 +232,7 @@ export function undoTaskMerge(core: Core): Handler<Routes["undoMerge"]> {
       return { ...(await mergeView(core, merge)), ...rehearsed, warnings: await closedTicket(core, project, task) };
     }
     const merge = await undoMerge(gitOf(core), project, task, "human");
+    if (merge.onRemote === true) gitOf(core).merging.follow(task.id);
     return { ...(await mergeView(core, merge)), ...unrehearsed, warnings: await closedTicket(core, project, task) };
   };
 }

@@ -7,6 +7,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { Inspection, MendedHead, Operation, WorkspaceKind } from "../../ports/workspaces.ts";
 import { type LandingPlace, placeOf } from "../landing-place.ts";
+import { lostWork } from "../lost-work.ts";
 import { isOtherBranch, keptWork } from "../task-work.ts";
 import type { Where } from "../user-branch.ts";
 import { isReleased } from "./guard-workspaces.ts";
@@ -59,17 +60,17 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     const workspaces = await workspacesOf(project);
     if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
     const place = await placeOf({ store, where: where() }, workspaces, project, task);
-    const seen = await workspaceFacts(workspaces, project, task, place, clock.now(), (head) => mended(task, head));
-    if (task.workspace === "") return { ...noFiles, facts: await withForge(store, task, seen) };
+    const found = await workspaceFacts(workspaces, project, task, place, clock.now(), (head) => mended(task, head));
+    const seen = await withMerged(store, workspaces, task, place, found);
+    if (task.workspace === "") return { ...noFiles, facts: seen };
     const branch = await workspaces.kind.currentBranch(task.workspace);
     // Nothing can be read from a missing folder; earlier text is in the store.
     const read = seen.numbers.workspace === 1 ? await readTaskFiles(store, workspaces.kind, task) : noFiles;
     // Meanwhile the folder may have been released, and the files may be another task's.
     const isStillOurs = (await store.workspaces.list({ task: task.id })).some(({ path }) => path === task.workspace);
     if (!isStillOurs) return { ...noFiles, facts: nowhere };
-    const known = await withForge(store, task, seen);
-    const changes = asksForChanges ? await changedSince(workspaces.control, task, known.head) : {};
-    const facts = await asItIsNow(workspaces.kind, task, { ...known, ...changes });
+    const changes = asksForChanges ? await changedSince(workspaces.control, task, seen.head) : {};
+    const facts = await asItIsNow(workspaces.kind, task, { ...seen, ...changes });
     if (facts.head !== "") collected(task, facts.head, facts.numbers.commits ?? 0);
     if (branch !== undefined && branch !== task.branch) follow(task, branch);
     if (read.gone.length > 0) filesGone(task);
@@ -90,10 +91,22 @@ async function asItIsNow(
   return { ...facts, numbers: { ...facts.numbers, merged: 0, commits: Math.max(1, commits) } };
 }
 
-/** A forge may have squashed the work: then the branch contains it, but none of the task's commits. */
-async function withForge(store: Store, { id }: Task, seen: WorkspaceFacts): Promise<WorkspaceFacts> {
-  const isMerged = (await store.pullRequests.get(id))?.state === "merged";
-  return isMerged ? { ...seen, numbers: { ...seen.numbers, merged: 1 } } : seen;
+/**
+ * A forge may have squashed the work: then the branch contains it, but none of the task's commits. Work whose commits are in the
+ * branch without their changes is not merged; a forge may call it merged nevertheless.
+ */
+async function withMerged(
+  store: Store,
+  { control }: ProjectWorkspaces,
+  task: Task,
+  place: LandingPlace,
+  seen: WorkspaceFacts,
+): Promise<WorkspaceFacts> {
+  const isOnForge = (await store.pullRequests.get(task.id))?.state === "merged";
+  if (!isOnForge && seen.numbers.merged !== 1) return seen;
+  const tip = seen.head === "" ? undefined : await place.lastSeen();
+  const lost = tip && (await lostWork({ store, control }, task, place.branch, seen.head, tip));
+  return { ...seen, numbers: { ...seen.numbers, merged: lost ? 0 : 1 } };
 }
 
 /** The files that have changed since findings were closed. A commit for which git cannot tell is missing. */
@@ -107,9 +120,7 @@ async function changedSince(
   for (const commit of head === "" ? [] : new Set(closed.map((finding) => finding.commit))) {
     const changed = commit === head ? [] : await control.changedFiles(commit, head).catch(() => undefined);
     if (changed === undefined) continue;
-    changes[commit] = changed
-      .flatMap(({ path, from = path }) => [path, from])
-      .filter((each) => typeof each === "string");
+    changes[commit] = changed.flatMap(({ path, from = path }) => [path.text, from.text]);
   }
   return { changedSince: changes };
 }

@@ -63,12 +63,7 @@ export async function readHistory(control: ControlGit, commits: readonly string[
     cuts: true,
   });
   if (since.isCut) return undefined;
-  const parents = new Map<string, readonly string[]>();
-  for (const line of linesOf(since.stdout)) {
-    const [commit = "", ...above] = line.split(" ");
-    parents.set(commit, above);
-  }
-  return { parents, shared };
+  return { parents: parentsIn(since.stdout), shared };
 }
 
 /** Computes ancestry in memory for a commit that others are merged into, one after the other. */
@@ -178,10 +173,14 @@ export async function isAncestor(control: ControlGit, ancestor: string, commit: 
   });
 }
 
+const bases = createMemo<string | undefined>();
+
 export async function mergeBase(control: ControlGit, a: string, b: string): Promise<string | undefined> {
   const ids = [checkCommit(a), checkCommit(b)];
-  const { code, stdout } = await control.git(["merge-base", "--end-of-options", ...ids], { accepts: [0, 1] });
-  return code === 0 ? stdout.toString("utf8").trim() : undefined;
+  return bases.get(`${control.folder} ${ids.join(" ")}`, async () => {
+    const { code, stdout } = await control.git(["merge-base", "--end-of-options", ...ids], { accepts: [0, 1] });
+    return code === 0 ? stdout.toString("utf8").trim() : undefined;
+  });
 }
 
 const counts = createMemo<number>();
@@ -198,8 +197,12 @@ export async function countCommits(control: ControlGit, from: string, to: string
   });
 }
 
-/** The first parent of the merge that brought a commit in: the oldest on the first-parent chain that contains it. */
-export async function beforeMergeOf(control: ControlGit, commit: string, tip: string): Promise<string | undefined> {
+/** The merge that brought a commit in: the oldest on the first-parent chain that contains it, with its first parent. */
+export async function mergeOf(
+  control: ControlGit,
+  commit: string,
+  tip: string,
+): Promise<{ readonly before: string; readonly after: string } | undefined> {
   const list = async (...how: readonly string[]) => {
     const ids = [`^${checkCommit(commit)}`, checkCommit(tip)];
     const { stdout } = await control.git(["rev-list", ...how, "--end-of-options", ...ids]);
@@ -207,8 +210,36 @@ export async function beforeMergeOf(control: ControlGit, commit: string, tip: st
   };
   const containing = new Set(await list("--ancestry-path"));
   const chain = (await list("--first-parent", "--parents")).map((line) => line.split(" "));
-  const [, first, ...others] = chain.findLast(([id = ""]) => containing.has(id)) ?? [];
-  return others.length > 0 && first !== commit ? first : undefined;
+  const [after = "", before = "", ...others] = chain.findLast(([id = ""]) => containing.has(id)) ?? [];
+  return others.length > 0 && before !== commit ? { before, after } : undefined;
+}
+
+const lists = createMemo<ReadonlyMap<string, readonly string[]>>({ max: 1_000 });
+
+export async function listCommits(
+  control: ControlGit,
+  commit: string,
+  without: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const ids = [checkCommit(commit), ...[...new Set(without)].sort().map((each) => `^${checkCommit(each)}`)];
+  return lists.get(`${control.folder} ${ids.join(" ")}`, async () => {
+    const input = Buffer.from(ids.map((id) => `${id}\n`).join(""));
+    const { stdout } = await control.git(["rev-list", "--parents", "--stdin"], {
+      input,
+      isLong: true,
+      most: 4 * maxBytes,
+    });
+    return parentsIn(stdout);
+  });
+}
+
+function parentsIn(output: Buffer): Map<string, readonly string[]> {
+  return new Map(
+    linesOf(output).map((line) => {
+      const [commit = "", ...above] = line.split(" ");
+      return [commit, above];
+    }),
+  );
 }
 
 const trees = createMemo<string>();
