@@ -46,7 +46,7 @@ ${taskExitCodes("refused; nothing has changed")}`,
     if (json) return this.print(writeJson(view));
     if (view !== before) this.say(`The plan has ${count(view.items.length, "item")} now.`);
     if (change !== null) return tellChange(this, change);
-    if (view === before && !approve) show(this, view);
+    if (!edit && file === undefined && !approve) show(this, view);
   },
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { systemClock } from "../../adapters/system.ts";
+import { emptyLedger, type Finding, type Ledger } from "../../engine/findings.ts";
 import { Fault } from "../../fault.ts";
 import { createOutside } from "./outside.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
@@ -13,10 +14,11 @@ const runs = { worker: { key: "worker#1", mode: "session" } } as const;
 async function look(
   meanwhile: (store: ReturnType<typeof createMemoryStore>) => Promise<void>,
   text: string | Fault = "## Plan\n\nOf whoever has the folder now.\n",
+  ledger?: Ledger,
 ) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
-  const { task } = await store.createTask("coffee", sampleTask("t1", { workspace: folder, runs }));
+  const { task } = await store.createTask("coffee", sampleTask("t1", { workspace: folder, runs, ledger }));
   const run = { id: "t1/worker#1", project: "coffee", task: "t1", at: 0, key: "worker#1", role: "worker", pid: 1 };
   const rest = { harness: "", model: "", session: "", folder, endedAt: undefined, word: "" };
   await store.runs.put({ ...run, ...rest });
@@ -24,7 +26,14 @@ async function look(
   await store.workspaces.put(workspace);
   const told: string[] = [];
   const workspaces = {
-    control: { collect: async () => ({ commit: "c1" }), commitAt: async () => undefined },
+    control: {
+      collect: async () => ({ commit: "c1" }),
+      commitAt: async () => undefined,
+      async changedFiles(from: string) {
+        if (from === "gone") throw new Fault("git.no-commit", "There is no such commit.");
+        return [{ path: "new.ts", change: "renamed", from: "old.ts" }];
+      },
+    },
     kind: {
       inspect: async () => ({ kind: "there", branch: "another", head: "c1", dirty: false }),
       currentBranch: async () => "another",
@@ -43,7 +52,7 @@ async function look(
     follow: (_, branch) => told.push(branch),
     filesGone: () => told.push("gone"),
   });
-  return { ...(await outsideOf(task)), told };
+  return { ...(await outsideOf(task, false, ledger !== undefined)), told };
 }
 
 test("files of a folder count as the task's while the folder is bound to it", async () => {
@@ -72,4 +81,20 @@ test("a deleted task file is written again", async () => {
   const { files, gone, told } = await look(async () => {}, "gone");
   expect([files, gone]).toEqual([[], ["TASK.md"]]);
   expect(told).toContain("gone");
+});
+
+test("the files that have changed since findings were closed are named, old and new, where git can tell", async () => {
+  const finding = (commit: string, state: Finding["state"]): Finding => ({
+    ...{ id: "F1", severity: "high", file: "old.ts", line: 0, title: "Cold", evidence: "", round: 1, by: "critic" },
+    ...{ reason: "", commit, state },
+  });
+  const findings = [
+    finding("c0", "fixed"),
+    finding("c1", "noted"),
+    finding("gone", "dismissed"),
+    finding("b0", "open"),
+  ];
+  const { facts } = await look(async () => {}, "", { ...emptyLedger, findings });
+  expect(facts?.changedSince).toEqual({ c0: ["new.ts", "old.ts"], c1: [] });
+  expect((await look(async () => {})).facts?.changedSince).toBeUndefined();
 });
