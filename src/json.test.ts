@@ -9,6 +9,7 @@ import {
   numberAt,
   numberOf,
   objectOf,
+  parseJson,
   parseObject,
   textAt,
   textOf,
@@ -18,6 +19,13 @@ test("only a JSON object is parsed as an object", () => {
   expect(parseObject(' \n{"a":1}')).toEqual({ a: 1 });
   for (const text of ["", "talk", "[1]", "1", "null", '"{}"', "{broken", '{"a":1} and more'])
     expect(parseObject(text)).toBeUndefined();
+});
+
+test("JSON that is nested too deep for a recursive walk is not parsed", () => {
+  const nested = (depth: number) => `${'{"a":['.repeat(depth / 2)}${"]}".repeat(depth / 2)}`;
+  expect(parseObject(nested(100))).toBeDefined();
+  expect(parseObject(nested(102))).toBeUndefined();
+  expect(() => parseJson(nested(400_000))).toThrow("nested more than 100 levels deep");
 });
 
 test("lists and null are not objects", () => {
