@@ -55,8 +55,8 @@ export async function explainAgents(
     return [{ reason: `${run.key} was told: ${sentence(error.message)}${until}`, fix }];
   });
   const terminal = watches.some(({ started }) => started.mode === "session") ? agents.terminalTrouble() : undefined;
-  const unheard = watches.flatMap(({ run, trouble }) => {
-    if (trouble === "") return [];
+  const unheard = watches.flatMap(({ run, trouble, started }) => {
+    if (trouble === "" || started.raised.includes(trouble)) return [];
     return [{ reason: `The events of ${run.key} cannot be read: ${trouble}`, fix: attach(run.key) }];
   });
   const refused = watches.flatMap(({ run, started }) => {
