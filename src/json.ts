@@ -7,32 +7,39 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Deeper values are refused: JSON.stringify and every recursive walk over them would overflow the stack. */
+export const maxDepth = 100;
+
+/** Parses other programs' JSON. Throws a SyntaxError if it is invalid, or nested too deep. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  // A shorter text cannot be that deep.
+  return text.length > maxDepth ? shallow(value) : value;
+}
+
+/** The value itself. Throws a SyntaxError if it is nested too deep. */
+export function shallow(value: unknown): unknown {
+  let level: readonly object[] = isObject(value) ? [value] : [];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > maxDepth) throw new SyntaxError(`It is nested more than ${maxDepth} levels deep.`);
+    level = level.flatMap((each) => Object.values(each).filter(isObject));
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 /** Undefined if the text is not a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    // Every level takes two characters.
-    if (text.length > 2 * maxDepth && isTooDeep(value)) return undefined;
+    const value = parseJson(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** More levels than any program needs. Functions that call themselves for each level would exhaust the stack at thousands. */
-const maxDepth = 500;
-
-/** Whether a value of JSON is nested so deep that it cannot be checked, stored or written. */
-export function isTooDeep(value: unknown): boolean {
-  const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];
-  for (let each = open.pop(); each !== undefined; each = open.pop()) {
-    const { value: found, depth } = each;
-    if (typeof found !== "object" || found === null) continue;
-    if (depth >= maxDepth) return true;
-    for (const inner of Object.values(found)) open.push({ value: inner, depth: depth + 1 });
-  }
-  return false;
 }
 
 /** The value at a path of keys and list indices; undefined if the path does not exist. */

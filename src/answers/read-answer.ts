@@ -1,3 +1,5 @@
+import { maxDepth, parseJson } from "../json.ts";
+
 /**
  * Everything about an agent's JSON answer: its schema, its place in the prose, and its problems.
  */
@@ -28,9 +30,6 @@ export function readAnswer(text: string): AnswerReading {
   return value.ok ? value : { ok: false, problem: `${place} ${value.problem}.` };
 }
 
-/** A deeper value could not be written again: JSON.stringify recurses. */
-const maxDepth = 100;
-
 function parse(text: string): AnswerReading {
   const exact = parseExactly(text.trim());
   return exact.ok ? exact : parseExactly(withoutTrailingCommas(text).trim());
@@ -39,7 +38,7 @@ function parse(text: string): AnswerReading {
 function parseExactly(text: string): AnswerReading {
   if (balance(text, 0).deepest > maxDepth) return { ok: false, problem: `is nested more than ${maxDepth} levels deep` };
   try {
-    return { ok: true, value: JSON.parse(text) as unknown };
+    return { ok: true, value: parseJson(text) };
   } catch (error) {
     return { ok: false, problem: `is not valid: ${error instanceof Error ? error.message : error}` };
   }

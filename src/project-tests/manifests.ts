@@ -1,5 +1,6 @@
 import { type ParseError, parse as parseJsonc } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
+import { shallow } from "../json.ts";
 import type { ProjectFiles } from "./finders.ts";
 
 type Note = (sentence: string) => void;
@@ -31,7 +32,7 @@ function readManifest(
   const text = files.read(path)?.replace(/^\uFEFF/, "");
   if (text === undefined) return undefined;
   try {
-    return parse(text);
+    return shallow(parse(text));
   } catch {
     note(`"${path}" is not valid ${language}.`);
     return undefined;

@@ -172,6 +172,12 @@ test("workflows and the configuration in .signalbox are protected", () => {
   ]);
 });
 
+test("a manifest that is nested too deep is a change, and no error", () => {
+  const deep = `{"scripts": ${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+  const composer = { "composer.json": '{"scripts": {"test": "phpunit"}}' };
+  expect(paths(changes(composer, { "composer.json": deep }, ["composer", "test"]))).toEqual(["composer.json"]);
+});
+
 test("settings of test runners are protected; those of vite only where vitest runs", () => {
   const base = { "package.json": manifest({ test: "vitest run" }) };
   expect(paths(changes(base, { "vitest.config.ts": "", "vite.config.ts": "", ".npmrc": "script-shell=true" }))).toEqual(

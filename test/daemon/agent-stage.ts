@@ -52,7 +52,8 @@ export async function agentStage(
   store: Store = createMemoryStore(),
   values: PartialConfig = {},
 ) {
-  const time = { skew: 0 };
+  /** `trouble`: why no run's events can be read. */
+  const time = { skew: 0, trouble: "" };
   const known = new Map([[meter.name, meter]]);
   const made: { processes?: ReturnType<typeof createScriptedProcesses>; terminal?: ScriptedTerminal } = {};
   const more = (clock: ScriptedClock, submit: Submit): Partial<CorePorts> => {
@@ -67,7 +68,10 @@ export async function agentStage(
     };
     const tails = {
       open: () => ({
-        read: async () => ({ lines: [], position: { offset: 0, before: "" }, hasMore: false, isAnew: false }),
+        read: async () => ({
+          ...{ lines: [], position: { offset: 0, before: "" }, hasMore: false, isAnew: false },
+          ...(time.trouble === "" ? {} : { trouble: time.trouble }),
+        }),
       }),
       watch: () => () => {},
     };

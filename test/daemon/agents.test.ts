@@ -118,6 +118,45 @@ test("if the end of a run cannot be decided before a person acts, the person is 
   await isIn("done");
 });
 
+const needsOf = async ({ core, store }: Pick<Awaited<ReturnType<typeof agentStage>>, "core" | "store">) => {
+  const stored = await store.getTask("t1");
+  return stored === undefined ? "" : (await core.needs.of(stored)).map(({ text }) => text).join("\n");
+};
+
+test("an unforeseen error while the end of a run is judged needs a person, until the end can be judged", async () => {
+  let isBroken = true;
+  const stage = await agentStage(once, () => [{ hang: true }]);
+  const end = () => {
+    if (isBroken) throw new RangeError("Maximum call stack size exceeded");
+    return { text: "", answer: undefined, error: undefined, events: [] };
+  };
+  stage.known.set(meter.name, { ...meter, readOutput: () => ({ push: () => [], end }) } as never);
+  await stage.create("t1");
+  await stage.hasStarted();
+  stage.processes.end("t1-1", { code: 0 });
+  await stage.until(() => needsOf(stage));
+  expect(await needsOf(stage)).toContain("unforeseen error occurred while it was checked");
+  expect(await needsOf(stage)).toContain("Maximum call stack size exceeded.");
+  isBroken = false;
+  await stage.isIn("done");
+});
+
+test("a run whose events cannot be read needs a person, until they can be read", async () => {
+  const stage = await agentStage(once, () => [{ hang: true }]);
+  await stage.create("t1");
+  await stage.hasStarted();
+  stage.time.trouble = "/events is not a plain file.";
+  await stage.until(() => needsOf(stage));
+  expect(await needsOf(stage)).toContain("Its events cannot be read");
+  expect(await needsOf(stage)).toContain("/events is not a plain file.");
+  stage.time.trouble = "";
+  await stage.until(async () => (await needsOf(stage)) === "");
+  const raised = (await stage.store.listEvents({ task: "t1" }, 0, 100)).filter(
+    ({ event }) => event.type === "agent.raised",
+  );
+  expect(raised).toHaveLength(1);
+});
+
 test("after a machine slept for hours its agents are not stalled; an agent that stays silent afterwards is", async () => {
   const silent = once.replace("attempts: 1", "attempts: 1, stall: 5m");
   const { create, hasStarted, isIn, processes, time, clock } = await agentStage(silent, () => [{ hang: true }]);

@@ -148,7 +148,15 @@ describe("an error is recognised", () => {
   test("if it should print JSON but prints something else", async () => {
     const harness = harnessOf('console.log("{ half")', { turn: { output: "json", text: "a" } });
     const { error } = await runTurn(harness, stage.orderFor({}));
-    expect(error?.message).toBe("mine did not print a JSON document.");
+    expect(error?.message).toBe("mine did not print a JSON document that can be read.");
+  });
+
+  test("if its JSON is nested too deep to be used", () => {
+    const harness = harnessOf("", { turn: { output: "json", text: "text", answer: "answer" } });
+    const reader = harness.readOutput({ run: "r", runFolder: "" });
+    reader.push(Buffer.from(`{"text":"t","answer":${"[".repeat(200_000)}${"]".repeat(200_000)}}`));
+    const { error } = reader.end({ kind: "ended", code: 0, signal: "", cause: "exit", reason: "", at: 0 }, "");
+    expect(error?.message).toBe("mine did not print a JSON document that can be read.");
   });
 
   test("if a limit was exceeded, whatever the program said", () => {

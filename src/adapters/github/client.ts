@@ -1,5 +1,5 @@
 import { Fault } from "../../fault.ts";
-import { jsonAt, textAt } from "../../json.ts";
+import { jsonAt, parseJson, textAt } from "../../json.ts";
 import type { ForgeRepository } from "../../ports/forge.ts";
 import { oneLine } from "../../text.ts";
 import { requiredList } from "./required.ts";
@@ -152,7 +152,7 @@ export function createGithubClient(transport: GithubTransport, now: () => number
 
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch (error) {
     throw new Fault("forge.garbled", "GitHub's answer is not valid JSON.", {
       retry: "later",
@@ -266,7 +266,7 @@ function encoded(segment: string): string {
 /** GitHub's own message in an answer, in one line; empty if the answer is not JSON. */
 function saidIn(body: string): string {
   try {
-    return collect(JSON.parse(body));
+    return collect(parseJson(body));
   } catch {
     return "";
   }

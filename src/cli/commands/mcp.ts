@@ -3,7 +3,7 @@ import { type Call, Refusal } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { packageVersion } from "../../home/places.ts";
-import { isJsonObject } from "../../json.ts";
+import { isJsonObject, parseJson } from "../../json.ts";
 import { createCall } from "../connect.ts";
 import { writeRefusal } from "../fast/tell.ts";
 import { count } from "../text.ts";
@@ -216,7 +216,7 @@ async function answerLine(line: string, answer: (request: Request) => Promise<Re
   if (line.trim() === "") return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch {
     return errorOf(null, "parse", "The line is not JSON.");
   }

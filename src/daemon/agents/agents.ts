@@ -17,6 +17,7 @@ import {
   killAgent,
   killSession,
 } from "./brake.ts";
+import { checkRun, raiseFault } from "./check-run.ts";
 import { capsOf, createDispatch, type Dispatch, type Pauses, seatOf } from "./dispatch.ts";
 import { createKiller, endRun, healRun, killRun, noteEnding, type ReportedEnd, raise, reportEnd } from "./heal-run.ts";
 import { createMail, type Mail, tellAgent } from "./messages.ts";
@@ -102,7 +103,7 @@ export function createAgents(given: AgentsPorts): Agents {
   const look = async (watch: RunWatch, begins = () => {}) => {
     await inTurn(watch.run.id, () => {
       begins();
-      return watch.look(panes.seen);
+      return checkRun(given, watch, panes.seen, () => isWatched(watch));
     });
     seat(watch);
     for (const tell of followers) tell(watch.run.id);
@@ -134,7 +135,7 @@ export function createAgents(given: AgentsPorts): Agents {
   /** Where the end cannot be saved because the disk is full, it is reported later; until then the run stays watched. */
   const over = async (run: Run, end: ReportedEnd) => {
     const answer = await reportEnd(given, run.task, run.key, end).catch(async (error) => {
-      await raiseFor(run, error);
+      await raiseFault(given, watches.get(run.id)?.watch, error);
       throw error;
     });
     unwatch(run.id);
@@ -142,12 +143,6 @@ export function createAgents(given: AgentsPorts): Agents {
     dispatch.left(run.id);
     track(book.close(run, clock.now()).then(() => mail.giveUp(run)));
     return answer;
-  };
-  /** Calls a person for a fault that does not pass by itself, such as a repository that needs to be checked first. */
-  const raiseFor = async ({ id }: Run, error: unknown) => {
-    const watched = watches.get(id)?.watch;
-    const isTheirs = error instanceof Fault && error.retry === "never" && error.code !== "task.missing";
-    if (watched !== undefined && isTheirs) await raise(given, watched, tell(error));
   };
   const unwatch = (run: string) => {
     const found = watches.get(run);
@@ -241,7 +236,7 @@ export function createAgents(given: AgentsPorts): Agents {
         learnt(each) {
           // The check may have found that the run has ended: then its record is closed, and must stay closed.
           if (!isWatched(each)) return;
-          if (each.started.raised !== "" && each.signs.activity === "busy")
+          if (each.started.raised !== "" && each.trouble === "" && each.signs.activity === "busy")
             track(each.keep({ started: { ...each.started, raised: "" } }));
           // Inside the run's mutex: the reason for ending it must be stored before its end is noticed.
           track(inTurn(each.run.id, async () => (isWatched(each) ? costs(each) : undefined)));

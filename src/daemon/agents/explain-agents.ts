@@ -69,8 +69,8 @@ export async function explainAgents(
       started.mode === "session" && signs.activity === "idle" && isRunAwaited(workflow, task, run.key),
   );
   const terminal = watches.some(({ started }) => started.mode === "session") ? agents.terminalTrouble() : undefined;
-  const unheard = watches.flatMap(({ run, trouble }) => {
-    if (trouble === "") return [];
+  const unheard = watches.flatMap(({ run, trouble, started }) => {
+    if (trouble === "" || started.raised.includes(trouble)) return [];
     return [{ reason: `The events of ${run.key} cannot be read: ${trouble}`, fix: attach(run.key) }];
   });
   const refused = watches.flatMap(({ run, started }) => {

@@ -2,7 +2,6 @@ import { constants } from "node:os";
 import { answerProblems, readAnswer } from "../../answers/read-answer.ts";
 import type { RunEnd } from "../../engine/request.ts";
 import type { RunSpec, Workflow } from "../../engine/workflow.ts";
-import { isTooDeep } from "../../json.ts";
 import type { Harness, HarnessError, HarnessEvent, TurnEnd } from "../../ports/harness.ts";
 import type { ProcessEnd, Processes } from "../../ports/processes.ts";
 import type { StartedRun, Usage } from "../../ports/records.ts";
@@ -38,11 +37,9 @@ export function readTurn(
     return ended(isDone ? "ok" : "step", "");
   }
   const schema = spec.result === undefined ? undefined : workflow.schemas[spec.result];
-  if (schema === undefined)
-    return { ...ended("ok", ""), answer: isTooDeep(turn.answer) ? turn.text : (turn.answer ?? turn.text) };
+  if (schema === undefined) return { ...ended("ok", ""), answer: turn.answer ?? turn.text };
   const read = turn.answer === undefined ? readAnswer(turn.text) : ({ ok: true, value: turn.answer } as const);
   if (!read.ok) return { kind: "invalid", reason: read.problem, answer: undefined };
-  if (isTooDeep(read.value)) return { kind: "invalid", reason: "The answer is nested too deep.", answer: undefined };
   const problems = answerProblems(schema, read.value);
   if (problems.length > 0) return { kind: "invalid", reason: problems.join(" "), answer: read.value };
   return { ...ended("ok", ""), answer: read.value };

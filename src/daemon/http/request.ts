@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Route } from "../../api/client.ts";
 import { Fault } from "../../fault.ts";
+import { parseJson } from "../../json.ts";
 
 /** The largest body of a request: a task file of a thousand pages is a mistake. */
 const maxBytes = 1024 * 1024;
@@ -103,9 +104,10 @@ export function readBody(request: IncomingMessage): Promise<unknown> {
     request.on("end", () => {
       if (size === 0) return resolve(undefined);
       try {
-        resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+        resolve(parseJson(Buffer.concat(chunks).toString("utf8")));
       } catch (error) {
-        reject(new Fault("request.body", "The body is not valid JSON.", { cause: error }));
+        const why = error instanceof Error ? ` ${error.message}` : "";
+        reject(new Fault("request.body", `The body is not valid JSON.${why}`, { cause: error }));
       }
     });
     request.on("error", reject);

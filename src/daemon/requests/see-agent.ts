@@ -4,6 +4,7 @@ import type { MessageView } from "../../api/agents.ts";
 import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
+import { parseJson } from "../../json.ts";
 import type { OutputReader } from "../../ports/harness.ts";
 import type { ProcessEnd, Processes } from "../../ports/processes.ts";
 import type { Message, Run } from "../../ports/records.ts";
@@ -301,7 +302,7 @@ function linesOf(bytes: Uint8Array, isCut: boolean): { lines: readonly Uint8Arra
 
 function isData(line: string): boolean {
   try {
-    const read: unknown = JSON.parse(line);
+    const read = parseJson(line);
     return typeof read === "object" && read !== null;
   } catch {
     return false;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { writeWhole } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
 import { gitFoldersOf } from "../../../git-folder.ts";
-import { type JsonObject, objectOf } from "../../../json.ts";
+import { type JsonObject, objectOf, parseJson } from "../../../json.ts";
 
 /** The age at which an untouched lock counts as left behind by a dead process. Claude Code uses the same value. */
 const stale = 10_000;
@@ -117,7 +117,7 @@ async function readConfig(file: string): Promise<JsonObject> {
   });
   if (text.trim() === "") return {};
   try {
-    return objectOf(JSON.parse(text));
+    return objectOf(parseJson(text));
   } catch (error) {
     throw unreadable(file, error);
   }

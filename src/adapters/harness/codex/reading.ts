@@ -1,4 +1,4 @@
-import { jsonAt, parseObject, textAt } from "../../../json.ts";
+import { jsonAt, parseJson, parseObject, textAt } from "../../../json.ts";
 import type {
   HarnessError,
   HarnessEvent,
@@ -78,7 +78,7 @@ function toolEvents(item: unknown, state: "began" | "ended"): readonly HarnessEv
 function answerIn(text: string, schema: unknown): unknown {
   if (schema === undefined) return undefined;
   try {
-    return withoutNulls(JSON.parse(text), schema);
+    return withoutNulls(parseJson(text), schema);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { TurnDefinition } from "../../../engine/harness-definition.ts";
-import { fieldOf, isTooDeep } from "../../../json.ts";
+import { fieldOf, parseJson } from "../../../json.ts";
 import type { HarnessError, HarnessEvent, OutputReader, TurnEnd } from "../../../ports/harness.ts";
 import type { ProcessEnd } from "../../../ports/processes.ts";
 import { plainOutput } from "../../../text.ts";
@@ -41,7 +41,7 @@ function readWhole(definition: OutputDefinition): OutputReader {
       }
       const { value, isJson } = parse(printed);
       const read = readDocument(turn, value);
-      const garbled = isJson ? undefined : failure("other", `${title} did not print a JSON document.`);
+      const garbled = isJson ? undefined : failure("other", `${title} did not print a JSON document that can be read.`);
       const error = errorOf(definition, end, errors, read.error ?? (isJson ? "" : printed), read.error) ?? garbled;
       return { text: read.text ?? "", answer: read.answer, error, events: read.events };
     },
@@ -96,8 +96,7 @@ function failure(kind: HarnessError["kind"], message: string): HarnessError {
 
 function parse(text: string): { readonly value: unknown; readonly isJson: boolean } {
   try {
-    const value: unknown = JSON.parse(text);
-    return isTooDeep(value) ? { value: undefined, isJson: false } : { value, isJson: true };
+    return { value: parseJson(text), isJson: true };
   } catch {
     return { value: undefined, isJson: false };
   }
