@@ -1,6 +1,5 @@
 import { dirname, join } from "node:path";
 import { defaultNames } from "../../engine/run-spec.ts";
-import { Fault, tell } from "../../fault.ts";
 import { createTurns } from "../../keyed.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
