@@ -168,8 +168,7 @@ async function mergeWarnings(core: Core, project: Project, name: string): Promis
       ? `Nothing is tested before that: ${none}`
       : `Before that it is tested: ${cutText(command.join(" "), 200)}`;
   return [
-    `Work is merged into ${project.defaultBranch} without asking you${pushed}. ${tests}`,
-    "To be asked before each merge: signalbox crew run --workflow default",
+    `Work is merged into ${project.defaultBranch} without asking you${pushed}. ${tests}\nTo be asked before each merge: signalbox crew run --workflow default`,
   ];
 }
 
