@@ -80,7 +80,7 @@ export const walks: readonly Walk[] = [
           "adapters/git/control/history.ts: countCommits",
           "adapters/git/runner.ts: createRunner",
           "daemon/landing-place.ts: placeOf",
-          "daemon/user-branch.ts: userBranch",
+          "daemon/landing-place.ts: userBranch",
           "daemon/workspaces/task-files.ts: readTaskFiles",
           "adapters/git/workspace/task-file.ts: readTaskFile",
           "daemon/task-documents.ts: writeDocument",
@@ -220,7 +220,7 @@ export const walks: readonly Walk[] = [
   },
   {
     title: "`task merge` until it is published",
-    limit: 34,
+    limit: 32,
     legs: [
       {
         title: "the command line asks",
@@ -250,7 +250,6 @@ export const walks: readonly Walk[] = [
       {
         title: "the task waits in the queue of its branch",
         stations: [
-          "daemon/merging/other-merges.ts: mergeOnForge",
           "daemon/merging/merging.ts: createMerging",
           "daemon/merging/merge-queue.ts: createMergeQueue",
           "daemon/merging/land.ts: landEntries",
@@ -274,7 +273,7 @@ export const walks: readonly Walk[] = [
       {
         title: "the user's branch is moved",
         stations: [
-          "daemon/user-branch.ts: publishCommit",
+          "daemon/landing-place.ts: publishCommit",
           "adapters/git/user/publish.ts: publish",
           "adapters/git/user/repository.ts: giveObjects",
           "adapters/git/user/repository.ts: listWorktrees",

@@ -8,10 +8,10 @@ import type { Project, StoredTask } from "../ports/store.ts";
 import { shellWord } from "../shell-quote.ts";
 import type { Core } from "./core.ts";
 import { newRecord } from "./forge/pull-request.ts";
+import { findTips } from "./landing-place.ts";
 import { landingsOf, restoreMessage, restoreWork, takenBack } from "./merging/stack.ts";
 import { missingTrouble } from "./moved-target.ts";
 import { parentOf, remoteName } from "./project.ts";
-import { findTips } from "./user-branch.ts";
 import { userBranches } from "./workspaces/own-branches.ts";
 
 /** The base and the branch of the ended task that a new one continues. Those of a part belong to its parent. */

@@ -1,10 +1,9 @@
 import { givenCommit } from "../engine/judging.ts";
 import type { Task } from "../engine/task.ts";
 import type { Store } from "../ports/store.ts";
-import { placeOf } from "./landing-place.ts";
+import { placeOf, type Where } from "./landing-place.ts";
 import { projectOf } from "./project.ts";
 import { taskCommit } from "./task-work.ts";
-import type { Where } from "./user-branch.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 
 /** A task's change against the branch that it goes into, as text for a prompt; empty where it has no commit. */

@@ -3,10 +3,9 @@ import { Fault } from "../fault.ts";
 import { taskRef } from "../ports/control-repository.ts";
 import { isCheckout } from "../ports/records.ts";
 import type { Project, Store } from "../ports/store.ts";
-import type { LandingPlace } from "./landing-place.ts";
+import type { LandingPlace, Tips } from "./landing-place.ts";
 import type { Waiting } from "./merging/merge-queue.ts";
 import { remoteName } from "./project.ts";
-import type { Tips } from "./user-branch.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 
 interface TaskBranchOrder {

@@ -3,7 +3,7 @@ import type { Task } from "../../engine/task.ts";
 import { createTurns } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import { userBranch } from "../user-branch.ts";
+import { userBranch } from "../landing-place.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { land, messageOf } from "./land.ts";
 import { type Ready, refused } from "./merge-queue.ts";

@@ -4,11 +4,19 @@ import { taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { oneLine, sentences } from "../../text.ts";
-import { type LandingPlace, type PlaceName, type PublishPorts, placeAt, placeOf } from "../landing-place.ts";
+import {
+  type LandingPlace,
+  type PlaceName,
+  type PublishPorts,
+  placeAt,
+  placeOf,
+  type Tips,
+  unreachable,
+  type Where,
+} from "../landing-place.ts";
 import { lostTrouble, lostWork } from "../lost-work.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { type MergeableWork, mergeableWork } from "../task-work.ts";
-import { type Tips, unreachable, type Where } from "../user-branch.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import {
   type Entry,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
-import { publishCommit, type Where } from "../user-branch.ts";
+import { publishCommit, type Where } from "../landing-place.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
 interface Found {

@@ -2,8 +2,8 @@ import { Fault } from "../../fault.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Pushed } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
+import type { Where } from "../landing-place.ts";
 import { remoteName, remoteOf } from "../project.ts";
-import type { Where } from "../user-branch.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
 /**

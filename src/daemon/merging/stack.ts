@@ -4,9 +4,8 @@ import type { Conflict, ControlRepository } from "../../ports/control-repository
 import type { Person } from "../../ports/git.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import type { LandingPlace } from "../landing-place.ts";
+import type { LandingPlace, Tips } from "../landing-place.ts";
 import { eventsOf } from "../project.ts";
-import type { Tips } from "../user-branch.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { type Outcome, type Ready, refused } from "./merge-queue.ts";
 

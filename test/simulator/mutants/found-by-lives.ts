@@ -194,7 +194,7 @@ export const foundByLives: readonly Mutant[] = [
     name: "the daemon does not check that the branch contains the work",
     edits: [
       {
-        file: "src/daemon/user-branch.ts",
+        file: "src/daemon/landing-place.ts",
         from: 'if (result.kind === "moved") return { kind: "moved" };',
         to: 'if (result.kind === "moved") return { kind: "published" };',
       },

@@ -237,7 +237,7 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     name: "a merge is pushed although the user's checkout cannot follow",
     edits: [
       {
-        file: "src/daemon/user-branch.ts",
+        file: "src/daemon/landing-place.ts",
         from: "const waits = commit === user || follows ?",
         to: "const waits = commit === user || remote !== undefined ?",
       },
