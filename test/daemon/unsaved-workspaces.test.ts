@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -162,5 +163,27 @@ for (const kind of kinds) {
     expect(told).toHaveLength(1);
     expect(await check()).toMatchObject([{ path: `${workspace}-left-free` }]);
     expect(readdirSync(elsewhere(stage))).toEqual([]);
+  });
+}
+
+for (const kind of kinds) {
+  test(`${kind}: a workspace whose commits git cannot read is set aside when it is released, and the next task gets a new one`, async () => {
+    const stage = await startBreaking(kind);
+    const { workspace, git, told, history, until } = stage;
+    // Git can read the workspace, but its last commit names a file that does not exist.
+    const tree = execFileSync("git", ["-C", workspace, "mktree", "--missing"], {
+      input: `100644 blob ${"12345678".repeat(5)}\tmissing\n`,
+      encoding: "utf8",
+    }).trim();
+    git(workspace, "update-ref", "HEAD", git(workspace, "commit-tree", "-p", "HEAD", "-m", "evil", tree));
+    await stage.ask("cancelTask", { task: "b1111" });
+    await until("b1111", ({ isOpen }) => !isOpen);
+    const aside = `${workspace}-left-b1111`;
+    expect(readFileSync(join(aside, "keep.md"), "utf8")).toBe("keep\n");
+    expect(told).toHaveLength(1);
+    expect(await history("b1111")).toContain(aside);
+    const next = await stage.begin("b2222");
+    expect(next).toMatchObject({ status: "busy", workspace });
+    expect(existsSync(join(workspace, "keep.md"))).toBe(false);
   });
 }

@@ -126,6 +126,22 @@ test("a broken branch of the user's repository is passed over by a sync, a colle
   expect((await control.syncFrom({ from: user.folder, name: "user" })).branches).toMatchObject({ main: commit });
 });
 
+test("a branch whose commit lacks a file stays at its last known commit, and the others are synced", async () => {
+  const user = stage.repository();
+  const control = await stage.control(user);
+  user.git("branch", "damaged");
+  const first = user.git("rev-parse", "main");
+  await control.syncFrom({ from: user.folder, name: "user" });
+  const input = `100644 blob ${"12345678".repeat(5)}\tmissing\n`;
+  const tree = execFileSync("git", ["-C", user.folder, "mktree", "--missing"], { input, encoding: "utf8" }).trim();
+  const evil = user.git("commit-tree", "-p", first, "-m", "evil", tree);
+  for (const branch of ["damaged", "new"]) user.git("update-ref", `refs/heads/${branch}`, evil);
+  const main = user.commit({ "b.txt": "more\n" });
+  const { branches, moves } = await control.syncFrom({ from: user.folder, name: "user" });
+  expect(branches).toEqual({ main, damaged: first });
+  expect(moves).toMatchObject([{ branch: "main", way: "forward" }]);
+});
+
 test("broken branches are named, with commands that remove or restore them", async () => {
   const user = stage.repository();
   const first = user.git("rev-parse", "main");

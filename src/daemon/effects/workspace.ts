@@ -19,12 +19,14 @@ import type { Protection } from "../protection.ts";
 import type { Submit } from "../submit.ts";
 import { branchOfTask } from "../task-branch.ts";
 import { keptWork } from "../task-work.ts";
+import { whyUnusable } from "../workspaces/free-workspaces.ts";
 import type { Parking } from "../workspaces/parking.ts";
 import {
   type BindPorts,
   bindWorkspace,
   leasePort,
   makeRoom,
+  noTask,
   type PoolPorts,
   type PoolRoom,
   type ReleaseWorkspacesPorts,
@@ -35,7 +37,7 @@ import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "../workspaces/project-workspaces.ts";
 import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
 import { placeTaskFiles } from "../workspaces/task-files.ts";
-import { isUnreadable, reportUnsaved, setAside, unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
+import { reportUnsaved, setAside, unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
 import type { UpkeepLimits } from "../workspaces/upkeep.ts";
 import { createBranch, deleteBranch, harvestUncommitted, nameBranch, syncRepo } from "./branch.ts";
 import { type CommandPorts, runInWorkspace } from "./commands.ts";
@@ -72,12 +74,12 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     await noteBeginning(workspaces.control, task, base.commit);
     const prepareIt = (it: Workspace) => prepare(ports, workspaces, project, settings, task, it, base, key);
     await prepareIt(workspace).catch(async (error) => {
-      const found = isUnreadable(error) ? await workspaces.kind.inspect(workspace.path) : undefined;
-      if (found?.kind !== "broken") throw error;
       const isOwn = task.workspace === workspace.path;
+      const why = await whyUnusable(ports, workspaces, workspace.path, isOwn ? task.id : noTask, error);
+      if (why === undefined) throw error;
       // Only a person may decide that the task goes on without what is in it.
-      if (isOwn && params.replaces !== true) throw unreadableWorkspace(task, found.reason);
-      await setAside(ports, workspaces, workspace, isOwn ? task.id : "");
+      if (isOwn && params.replaces !== true) throw unreadableWorkspace(task, why);
+      await setAside(ports, workspaces, workspace, isOwn ? task.id : "", why);
       await prepareIt({ ...workspace, readyFor: "" });
     });
     await reportUnsaved(ports, project.name, task);

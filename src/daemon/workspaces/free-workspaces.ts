@@ -6,9 +6,9 @@ import { isCheckout, type Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { publishAgents } from "../callers.ts";
-import { type PoolPorts, releaseWorkspaces, removeWorkspace } from "./pool.ts";
+import { type PoolPorts, releaseWorkspaces, removeWorkspace, type SavePorts, saveWorkspace } from "./pool.ts";
 import { isBegun, type ProjectWorkspaces } from "./project-workspaces.ts";
-import { describeUnsaved, reportUnsaved, unsavedWorkspaces } from "./unsaved-workspaces.ts";
+import { describeUnsaved, isUnreadable, reportUnsaved, unsaveable, unsavedWorkspaces } from "./unsaved-workspaces.ts";
 
 // Which workspaces can be cleaned up or adopted: free ones beyond the size of the pool, those of ended tasks and of removed
 // projects, and folders that are not recorded.
@@ -244,4 +244,19 @@ export async function recoverPools(ports: PoolPorts): Promise<void> {
     }
   }
   await publishAgents({ store, places });
+}
+
+/** Why a workspace that could not be prepared must be set aside: git cannot read it, or its contents cannot be saved. */
+export async function whyUnusable(
+  ports: SavePorts,
+  own: ProjectWorkspaces,
+  folder: string,
+  owner: string,
+  error: unknown,
+): Promise<string | undefined> {
+  if (!isUnreadable(error) && unsaveable(error) === undefined) return undefined;
+  const found = await own.kind.inspect(folder);
+  if (found.kind === "broken") return found.reason;
+  if (found.kind === "missing") return undefined;
+  return saveWorkspace(ports, own, folder, owner).then(() => undefined, unsaveable);
 }

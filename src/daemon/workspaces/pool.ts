@@ -12,7 +12,7 @@ import { isOtherBranch } from "../task-work.ts";
 import type { Parking } from "./parking.ts";
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "./project-workspaces.ts";
 import { filesOf } from "./task-files.ts";
-import { isUnreadable, setAside } from "./unsaved-workspaces.ts";
+import { isUnreadable, setAside, unsaveable } from "./unsaved-workspaces.ts";
 import type { UpkeepLimits } from "./upkeep.ts";
 
 export interface BindPorts {
@@ -202,11 +202,18 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
     // What a judge has committed is not the task's work.
     const owner = isCheckout(workspace) ? noTask : task;
     const own = await ports.workspacesOf(project);
-    let salvage = await saveWorkspace(ports, own, workspace.path, owner);
+    let why: string | undefined;
+    const save = () =>
+      saveWorkspace(ports, own, workspace.path, owner).catch((error) => {
+        why = unsaveable(error);
+        if (why === undefined) throw error;
+        return undefined;
+      });
+    let salvage = await save();
     if (salvage === undefined) {
-      await setAside(ports, own, workspace, task);
+      await setAside(ports, own, workspace, task, why);
       // Git's record of a worktree may still have staged files.
-      salvage = await saveWorkspace(ports, own, workspace.path, owner);
+      salvage = await save();
     }
     // The writing of task files must end before another task gets the folder.
     await ports.inTurn(filesOf(task), () => unbindWorkspace(ports, workspace));

@@ -18,14 +18,15 @@ interface AsidePorts {
 
 /**
  * Renames the folder of a workspace whose contents cannot be saved, and records it under its new path, where no task gets it.
- * The workspace is then treated like one whose folder was deleted. `task` is empty for a free workspace. Does nothing if
- * there is no folder.
+ * The workspace is then treated like one whose folder was deleted. `task` is empty for a free workspace; `why` is the reason
+ * where git can read the workspace. Does nothing if there is no folder.
  */
 export async function setAside(
   { store, clock, log }: AsidePorts,
   { kind }: Pick<ProjectWorkspaces, "kind">,
   workspace: Workspace,
   task: string,
+  why = "",
 ): Promise<void> {
   const { project, path: from } = workspace;
   const entry = lstatSync(from, { throwIfNoEntry: false });
@@ -34,7 +35,7 @@ export async function setAside(
     if (error instanceof Fault) return { kind: "broken" as const, reason: error.message };
     throw error;
   });
-  const reason = found.kind === "broken" ? sentence(found.reason) : "";
+  const reason = sentence(found.kind === "broken" ? found.reason : why);
   const path = unusedPath(`${from}-left-${task || "free"}`);
   // Recorded first, so that a crash in between leaves no folder that nobody knows of.
   await store.workspaces.put({
@@ -62,6 +63,20 @@ export function isUnreadable(error: unknown): boolean {
   const codes = ["git.not-a-repository", "workspace.foreign"];
   return error instanceof Fault && error.retry === "never" && codes.includes(error.code);
 }
+
+/**
+ * Why the contents of a workspace can never be saved: git can read it, but not its commits, such as one with a missing or a
+ * malformed object. Undefined for other errors, such as a moved repository, and for those of the machine, which may pass.
+ */
+export function unsaveable(error: unknown): string | undefined {
+  const codes = ["git.failed", "git.bad-ref", "git.shallow", "git.incomplete"];
+  if (!(error instanceof Fault) || error.retry !== "never") return undefined;
+  if (ofMachine.test(error.message)) return undefined;
+  return codes.includes(error.code) ? error.message : undefined;
+}
+
+const ofMachine =
+  /No space left|quota exceeded|Read-only file system|Input\/output error|Cannot allocate|out of memory|Too many open files/i;
 
 /** The fault for a workspace that exists and cannot be read, so that nobody knows what is in it. */
 export function unreadableWorkspace({ id, workspace }: Pick<Task, "id" | "workspace">, reason: string): Fault {

@@ -115,16 +115,17 @@ async function syncAlone(control: ControlGit, { from, name, only, noticed, signa
   const all = isAbsolute(from) ? await readBoth(control, checkFolder(from), filed) : undefined;
   const read = all && only ? narrowed(all, only) : all;
   const isAllHere = read !== undefined && hasAll(control, read);
-  // The fetched refs stay as a mirror, so that the next fetch writes only changed ones.
-  if (!isAllHere)
-    await fetchInto(control, {
-      from: isAbsolute(from) ? checkFolder(from) : from,
-      refspecs: [`+refs/heads/*:${incoming}*`],
-      prunes: true,
-      signal,
-      options,
-    });
-  const { theirs, ours } = isAllHere ? read : await tips(control, incoming, filed);
+  const order = { from: isAbsolute(from) ? checkFolder(from) : from, signal, options };
+  const fetchAll = async () => {
+    // The fetched refs stay as a mirror, so that the next fetch writes only changed ones.
+    await fetchInto(control, { ...order, refspecs: [`+refs/heads/*:${incoming}*`], prunes: true });
+    return tips(control, incoming, filed);
+  };
+  const { theirs, ours } = isAllHere
+    ? read
+    : await fetchAll().catch((error) =>
+        all === undefined ? raise(error) : fetchEach(control, order, all, incoming, error),
+      );
   if (theirs.size === 0 && (all === undefined || all.theirs.size === 0)) throw empty(from);
   const lost = await leftBehind(control, { theirs, ours });
   for (const old of lost) await keep(control, name, old);
@@ -146,6 +147,43 @@ async function syncAlone(control: ControlGit, { from, name, only, noticed, signa
   noteReached(control, theirs.values());
   if (only === undefined) await noteSync(control, name, startedAt);
   return synced;
+}
+
+function raise(error: unknown): never {
+  throw error;
+}
+
+/**
+ * A branch whose commits git cannot read, such as one with a missing file, stops the fetch of all. So each branch is fetched
+ * alone, and those that cannot be read stay at their last known commits.
+ */
+async function fetchEach(
+  control: ControlGit,
+  order: Pick<Parameters<typeof fetchInto>[1], "from" | "signal" | "options">,
+  { theirs, ours }: Branches,
+  incoming: string,
+  error: unknown,
+): Promise<Branches> {
+  if (!isUnreadable(error)) throw error;
+  const { whole } = knownCommits(control);
+  const read = new Map(theirs);
+  for (const [branch, tip] of theirs) {
+    if (ours.get(branch) === tip || whole.has(tip)) continue;
+    const name = toText(branch);
+    await fetchInto(control, {
+      ...{ ...order, refspecs: [`+refs/heads/${name}:${incoming}${name}`], prunes: false },
+    }).catch((each) => {
+      if (!isUnreadable(each)) throw each;
+      const known = ours.get(branch);
+      if (known === undefined) read.delete(branch);
+      else read.set(branch, known);
+    });
+  }
+  return { theirs: read, ours };
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof Fault && error.retry === "never" && ["git.failed", "git.bad-ref"].includes(error.code);
 }
 
 /** The modification time of this file is when all branches were last read. It survives a restart of the daemon. */
