@@ -49,10 +49,14 @@ const statusWire = record({
   agents: record({ atWork: integer(0), idle: integer(0), waiting: integer(0), needPerson: integer(0) }),
   paused: record({ all: boolean, projects: list(text) }),
   /**
-   * The notification channels, the last problem of each (empty if there was none), and the tasks whose call could not
-   * be delivered there.
+   * The notification channels and chats, the last problem of each (empty if there was none), and the tasks whose call or
+   * question could not be delivered there. `strangers`: how many
+   * messages came from chats that are not allowed.
    */
-  calls: record({ channels: list(record({ name: text, problem: text, undelivered: list(text) })), quiet: text }),
+  calls: record({
+    channels: list(record({ name: text, problem: text, undelivered: list(text), strangers: integer(0) })),
+    quiet: text,
+  }),
 });
 
 const taskEdit = {

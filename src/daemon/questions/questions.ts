@@ -39,16 +39,19 @@ export async function whyOver(
       text: `${JSON.stringify(cutText(question, 100))} is not a question of this task.`,
       fix,
     };
-  let left: StoredEvent | undefined;
-  for await (const each of eventsOf(store, task.id)) {
-    if (answeredIn(each.event) === question) return { code: "answered", text: `${told(each)} ${unheard}`, fix };
-    if (each.event.set.entry === about.entry + 1) left = each;
-  }
-  const why = left === undefined ? "" : ` ${whatEndedIt(left)}`;
-  return { code: "answered", text: `The question ${question} is not open.${why} ${unheard}`, fix };
+  return { code: "answered", text: `${await outcomeOf(store, task, question)} Your answer was not passed on.`, fix };
 }
 
-const unheard = "Your answer was not passed on.";
+/** What became of a question that is not open: who answered what and when, or who moved the task. */
+export async function outcomeOf(store: Core["store"], task: Task, question: string): Promise<string> {
+  const entry = readQuestionId(question)?.entry ?? 0;
+  let left: StoredEvent | undefined;
+  for await (const each of eventsOf(store, task.id)) {
+    if (answeredIn(each.event) === question) return told(each);
+    if (each.event.set.entry === entry + 1) left = each;
+  }
+  return `The question ${question} is not open.${left === undefined ? "" : ` ${whatEndedIt(left)}`}`;
+}
 
 /** Adds to the reason for refusing an answer who has answered the task's last question, if anybody has. */
 export async function afterLastAnswer({ store }: Pick<Core, "store">, { id }: Task, reason: Reason): Promise<Reason> {
@@ -58,13 +61,13 @@ export async function afterLastAnswer({ store }: Pick<Core, "store">, { id }: Ta
 }
 
 /** The question that an event answers; undefined where it answers none. */
-export function answeredIn({ type, data }: StoredEvent["event"]): string | undefined {
+function answeredIn({ type, data }: StoredEvent["event"]): string | undefined {
   if (type !== "dialogue.answered" && type !== "task.answered") return undefined;
   return typeof data.question === "string" ? data.question : undefined;
 }
 
 /** Who answered a question, when and what, in a sentence. */
-export function told({ event, at }: StoredEvent): string {
+function told({ event, at }: StoredEvent): string {
   const { data } = event;
   const text = (value: unknown) => (typeof value === "string" ? oneLine(value, maxShown) : "");
   const who = text(data.who) || "a person";
