@@ -1,19 +1,24 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, rmSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { homedir } from "node:os";
 import { DatabaseSync } from "node:sqlite";
 import { all, command, desktop, hasDesktop, terminal } from "./adapters/notifier/notifiers.ts";
 import { webhook } from "./adapters/notifier/webhook.ts";
 import { newestVersion } from "./adapters/sqlite/connection.ts";
 import { copyDatabase, openSqliteStore } from "./adapters/sqlite/store.ts";
 import { spawnCommands, systemClock } from "./adapters/system.ts";
+import { telegram } from "./adapters/telegram.ts";
+import type { OpenChat } from "./daemon/chat/chats.ts";
 import { Fault } from "./fault.ts";
 import { backupFile, pruneBackups, restoreHint, storeLoss } from "./home/backups.ts";
+import type { ChatConfig } from "./home/chat-fields.ts";
 import type { Config } from "./home/config-fields.ts";
 import { lookAtDatabase } from "./home/database.ts";
 import { makePrivateFolder } from "./home/make-folder.ts";
 import type { Places } from "./home/places.ts";
 import type { Store } from "./ports/store.ts";
 import type { Channels, Log, Notifier } from "./ports/system.ts";
+import { shellWord } from "./shell-quote.ts";
 
 /**
  * Opens the daemon's store, after a backup if the schema is upgraded. Throws if data is missing or damaged: a person
@@ -92,6 +97,41 @@ export function notifyChannels({ env, inherited, config, signal, home, sweep }: 
       channels.set("terminal", terminal({ write: (text) => process.stderr.write(text), isTTY: true, env }));
     return channels;
   };
+}
+
+interface ChatPorts {
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  config(): ChatConfig;
+}
+
+/** The chat service in the current configuration. Throws a Fault if its token cannot be read. */
+export function openChatOf({ env, signal, config }: ChatPorts): () => OpenChat | undefined {
+  return () => {
+    const { chatTelegramChats, chatTelegramTokenFile, chatTelegramTokenEnv, chatTelegramAddress } = config();
+    if (chatTelegramChats.length === 0) return undefined;
+    const token =
+      chatTelegramTokenFile === "" ? (env[chatTelegramTokenEnv] ?? "").trim() : tokenIn(chatTelegramTokenFile);
+    if (!/^\d+:[\w-]{20,}$/.test(token))
+      throw new Fault("chat.token", "There is no valid token of a Telegram bot.", {
+        hint: "Put it into a file that only you can read: signalbox config set chat.telegram.token_file ~/.telegram-token",
+      });
+    const chat = telegram({ token, address: chatTelegramAddress, signal, now: systemClock.now });
+    return { chat, allowed: chatTelegramChats.map(String) };
+  };
+}
+
+function tokenIn(path: string): string {
+  const file = path.replace(/^~(?=\/|$)/, () => homedir());
+  try {
+    if ((statSync(file).mode & 0o077) !== 0)
+      throw new Fault("chat.token", `Others can read ${file}.`, { hint: `Restrict it: chmod 600 ${shellWord(file)}` });
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Fault("chat.token", `The token file ${file} cannot be read (${code}).`);
+  }
 }
 
 /** All channels as one notifier, for the `notify` action. */

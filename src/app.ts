@@ -23,7 +23,7 @@ import { fileTails } from "./adapters/tail.ts";
 import { ticketFiles } from "./adapters/ticket-files.ts";
 import { createTmux } from "./adapters/tmux/tmux.ts";
 import { errorBodyOf } from "./api/client.ts";
-import { notifierOf, notifyChannels, openStore, startWatchdog, type Watchdog } from "./app-parts.ts";
+import { notifierOf, notifyChannels, openChatOf, openStore, startWatchdog, type Watchdog } from "./app-parts.ts";
 import { cacheDetection, type Harnesses } from "./daemon/agents/harnesses.ts";
 import { ownFile, ownProgram, placeRunPrograms } from "./daemon/agents/run-order.ts";
 import { createAuthorise } from "./daemon/authorise.ts";
@@ -153,6 +153,7 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
       return performers({ env, notifier, folderOf, workflowOf, portOf, commands, signal: killing.signal });
     },
     channels,
+    chat: openChatOf({ env, signal: killing.signal, config: config.resolved }),
     commandEnvironment: inheritedFrom(env),
     signal: killing.signal,
     git,

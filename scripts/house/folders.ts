@@ -39,6 +39,8 @@ export const folders: Readonly<Record<string, string>> = {
   "daemon/forge": "pushes, opens pull requests, watches them",
   "daemon/crew": "gives tickets to named agents",
   "daemon/needs": "which tasks need a person, and how the person is called",
+  "daemon/chat": "sends questions to chats, and takes answers from them",
+  "daemon/questions": "the questions that tasks ask people, and their answers",
   cli: "the command line: help, tables, finding things, connecting to the daemon",
   "cli/fast": "what agents call most, without the parser of command lines",
   "cli/commands": "every command: its flags, its help, what it does and prints",

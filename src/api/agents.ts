@@ -208,16 +208,6 @@ export const agentRoutes = {
     body: nothing,
     answer: changeWire,
   }),
-  replyTask: route({
-    name: "replyTask",
-    method: "POST",
-    path: "/v1/tasks/:task/reply",
-    summary: "Answer a question that a task's agent asks in a dialogue, or report that a person is present",
-    access: "person",
-    query: ofTask,
-    body: record({ text }),
-    answer: changeWire,
-  }),
   attachTask: route({
     name: "attachTask",
     method: "POST",

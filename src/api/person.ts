@@ -6,13 +6,15 @@ const name = shortText(100);
 const ofTask = record({}, { project: name });
 const said = shortText(200_000);
 
-/** The result of a person's text: the task's move, the section it was written into, and the agent that is told. */
-const saidWire = record({
+export const saidFields = {
   change: changeWire,
   section: text,
   /** message: a live agent is told. start: an agent is started with it. Null if no agent continues now. */
   told: nullable(record({ run: text, how: oneOf("message", "start") })),
-});
+};
+
+/** The result of a person's text: the task's move, the section it was written into, and the agent that is told. */
+const saidWire = record(saidFields);
 export type SaidView = TypeOf<typeof saidWire>;
 
 const findingWire = record({
@@ -79,16 +81,6 @@ export const personRoutes = {
       { reason: shortText(2_000) },
     ),
     answer: findingsWire,
-  }),
-  answerTask: route({
-    name: "answerTask",
-    method: "POST",
-    path: "/v1/tasks/:task/answer",
-    summary: "Write an answer into the task file, end the wait for a person, and tell the agent",
-    access: "person",
-    query: ofTask,
-    body: record({ text: said }, { to: name }),
-    answer: saidWire,
   }),
   requestChanges: route({
     name: "requestChanges",

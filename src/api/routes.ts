@@ -1,12 +1,13 @@
 import { agentRoutes } from "./agents.ts";
 import { route } from "./client.ts";
+import { eventRoutes } from "./events.ts";
 import { personRoutes } from "./person.ts";
 import { projectRoutes } from "./projects.ts";
+import { questionRoutes } from "./questions.ts";
 import {
   actionWire,
   changeWire,
   effectWire,
-  eventWire,
   explanationWire,
   mergeRoutes,
   pullRequestWire,
@@ -48,10 +49,14 @@ const statusWire = record({
   agents: record({ atWork: integer(0), idle: integer(0), waiting: integer(0), needPerson: integer(0) }),
   paused: record({ all: boolean, projects: list(text) }),
   /**
-   * The notification channels, the last problem of each (empty if there was none), and the tasks whose call could not
-   * be delivered there.
+   * The notification channels and chats, the last problem of each (empty if there was none), and the tasks whose call or
+   * question could not be delivered there. `strangers`: how many
+   * messages came from chats that are not allowed.
    */
-  calls: record({ channels: list(record({ name: text, problem: text, undelivered: list(text) })), quiet: text }),
+  calls: record({
+    channels: list(record({ name: text, problem: text, undelivered: list(text), strangers: integer(0) })),
+    quiet: text,
+  }),
 });
 
 const taskEdit = {
@@ -338,37 +343,8 @@ export const routes = {
     answer: changeWire,
   }),
 
-  listEvents: route({
-    name: "listEvents",
-    method: "GET",
-    path: "/v1/events",
-    summary: "List events after a position, the oldest first",
-    access: "run",
-    query: record({}, { project: name, task: name, agent: name, after: numberText, limit: numberText }),
-    answer: record({ events: list(eventWire), last: integer(0) }),
-  }),
-  streamEvents: route({
-    name: "streamEvents",
-    method: "GET",
-    path: "/v1/stream",
-    summary:
-      "Follow the event feed: server-sent events with ids; resume with Last-Event-ID or after=; live=true adds the state of agents",
-    access: "person",
-    query: record({}, { project: name, task: name, agent: name, after: numberText, live: oneOf("true", "false") }),
-    answer: eventWire,
-    answerType: "text/event-stream",
-  }),
-  exportTask: route({
-    name: "exportTask",
-    method: "GET",
-    path: "/v1/tasks/:task/export",
-    summary: "Return a task's whole history, one JSON object per line",
-    access: "person",
-    query: record({}, { project: name }),
-    answer: any,
-    answerType: "application/jsonl",
-  }),
-
+  ...eventRoutes,
+  ...questionRoutes,
   ...agentRoutes,
   ...workspaceRoutes,
   ...ticketRoutes,

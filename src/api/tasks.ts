@@ -81,8 +81,7 @@ export const taskWire = record({
 });
 export type TaskView = TypeOf<typeof taskWire>;
 
-/** The result of a request. */
-export const changeWire = record({
+export const changeFields = {
   kind: oneOf("moved", "stayed", "ignored"),
   /** The state before the request. */
   from: text,
@@ -92,7 +91,10 @@ export const changeWire = record({
   /** The number of the task's present stay, as its effects name it, and the actions that the request added to it. */
   entry: integer(0),
   effects: list(text),
-});
+};
+
+/** The result of a request. */
+export const changeWire = record(changeFields);
 export type ChangeView = TypeOf<typeof changeWire>;
 
 /** A conflict that was returned to the task's agent. */

@@ -26,6 +26,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.attended": ({ text: said }) => text(said),
   "task.approved": ({ commit, status }) =>
     `in ${text(status)}${text(commit) === "" ? "" : `, at commit ${short(commit)}`}`,
+  "task.answered": ({ text: said, via, who }) => `${text(said)}${voice(via, who)}`,
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "part.started": ({ item, slot, ...rest }) => `the part "${text(item)}"${again(rest.try)} in slot ${text(slot)}`,
@@ -69,7 +70,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "agent.stepped": ({ step, limit }) => `step ${text(step)}${limit === undefined ? "" : ", cut off by the limit"}`,
   "agent.reminded": ({ role, message }) => `${text(role)}: ${text(message)}`,
   "dialogue.asked": ({ message }) => text(message),
-  "dialogue.answered": ({ text: said, confirmed }) => (confirmed === true ? "confirmed" : text(said)),
+  "dialogue.answered": ({ text: said, confirmed, via, who }) =>
+    `${confirmed === true ? "confirmed" : text(said)}${voice(via, who)}`,
   "panel.answered": (data) => [text(data.member), ending(data)].filter((each) => each !== "").join(" "),
   "finding.reviewed": ({ round, findings, open }) => {
     const changed = items(findings).map(({ id, state }) => `${text(id)} ${text(state)}`);
@@ -99,6 +101,12 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
 /** `#7 https://github.com/acme/coffee/pull/7` */
 function pullRequestText({ number, url }: Data): string {
   return [`#${text(number)}`, text(url)].filter((each) => each !== "").join(" ");
+}
+
+/** ` (Ann over telegram)`; empty for an answer that came through no chat. */
+function voice(via: unknown, who: unknown): string {
+  if (text(via) === "") return "";
+  return inBrackets([`${text(who) === "" ? "" : `${text(who)} `}over ${text(via)}`]);
 }
 
 /** `error: why` */

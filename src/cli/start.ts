@@ -1,5 +1,6 @@
 import { type Application, buildApplication, buildRouteMap, run, version } from "@stricli/core";
 import { packageVersion } from "../home/places.ts";
+import { chat } from "./commands/chat.ts";
 import { completion } from "./commands/completion.ts";
 import { configCommands } from "./commands/config.ts";
 import { agentCommands, crewCommands } from "./commands/crew.ts";
@@ -120,6 +121,7 @@ const routes = buildRouteMap({
     init,
     project: projectCommands,
     task: taskCommands,
+    chat,
     ticket: ticketCommands,
     crew: crewCommands,
     events,

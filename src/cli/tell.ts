@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Call, errorBodyOf } from "../api/client.ts";
 import type { SaidView } from "../api/person.ts";
+import type { AnsweredView } from "../api/questions.ts";
 import { routes } from "../api/routes.ts";
 import type { GivenBackView, MergeView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
@@ -8,6 +9,7 @@ import type { DiffPart } from "../api/work.ts";
 import { loadWorkflow } from "../engine/language/load.ts";
 import { verify } from "../engine/verify/verify.ts";
 import { Fault } from "../fault.ts";
+import { oneLine } from "../text.ts";
 import { createCall } from "./connect.ts";
 import type { Context } from "./context.ts";
 import { exitCodeOfError, exitCodes, tellChange, writeFailure } from "./fast/tell.ts";
@@ -203,6 +205,13 @@ export function tellSaid(context: Context, answer: SaidView, json: boolean): voi
   const { id } = change.task;
   context.say(`Your text is in "## ${section}" of the task file. ${whoLearns(told, id)}`);
 }
+
+/** Prints what was asked, after the answer was passed on. */
+export function tellAsked({ say }: Context, question: AnsweredView["question"]): void {
+  if (question !== null) say(`You have answered ${question.id}: ${oneLine(question.text, maxAsked)}`);
+}
+
+const maxAsked = 300;
 
 function whoLearns(told: SaidView["told"], id: string): string {
   if (told === null) return "No agent is working now; the next one reads it there.";

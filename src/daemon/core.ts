@@ -8,6 +8,8 @@ import type { Project, Store, StoredTask } from "../ports/store.ts";
 import type { Channels, Clock, Ids, Log } from "../ports/system.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { Callers } from "./callers.ts";
+import type { Chats } from "./chat/chats.ts";
+import type { Receiver } from "./chat/receiver.ts";
 import type { Children } from "./children/children.ts";
 import type { ConfigChanges } from "./config-changes.ts";
 import type { CrewRunner } from "./crew/crew.ts";
@@ -78,6 +80,8 @@ export interface Core {
   readonly deadlines: Deadlines;
   readonly needs: Needs;
   readonly calls: Calls;
+  readonly chats: Chats;
+  readonly receiver: Receiver;
   /** The channels for calls that are configured now. */
   channels(): Channels;
   readonly eventFeed: EventFeed;

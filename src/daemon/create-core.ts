@@ -19,6 +19,8 @@ import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
 import { createConfine } from "./agents/confine.ts";
 import { createPauses } from "./agents/dispatch.ts";
 import { createCallers, forgetAgents } from "./callers.ts";
+import { createChats, type OpenChat } from "./chat/chats.ts";
+import { createReceiver } from "./chat/receiver.ts";
 import { createChildren } from "./children/children.ts";
 import { createConfigChanges } from "./config-changes.ts";
 import type { Core } from "./core.ts";
@@ -86,6 +88,8 @@ export interface CorePorts {
   readonly forgeOf?: ForgeOf;
   /** The channels for calls; where it is missing, only the history has them. */
   channels?(): Channels;
+  /** The chat service that questions are sent to; undefined where none is configured. */
+  chat?(): OpenChat | undefined;
   /** Where it is missing, projects have no tickets. */
   readonly ticketsOf?: TicketsOf;
   /** What is needed to start agents; where it is missing, none are started. */
@@ -142,7 +146,14 @@ export function createCore(ports: CorePorts): RunningCore {
   const workflows = createWorkflowCache(store);
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
   const channels = ports.channels ?? (() => new Map());
-  const calls = createCalls({ store, clock, channels, onError, settings: () => callSettings(config().values) });
+  const openChat = () => ports.chat?.();
+  const quiet = () => callSettings(config().values).quiet;
+  const chats = createChats({ store, clock, quiet, onError, open: openChat });
+  const receiver = createReceiver({ core: () => core, file: join(places.run, "chat.json"), open: openChat });
+  const calls = createCalls({
+    ...{ store, clock, channels, onError, settings: () => callSettings(config().values) },
+    hasAsked: chats.hasSent,
+  });
   const unsavedCall = createUnsavedCall({ clock, channels, onError, settings: () => callSettings(config().values) });
   const isNext = (task: Task) =>
     workflowOf(task).then(
@@ -162,6 +173,7 @@ export function createCore(ports: CorePorts): RunningCore {
     isNextLeft,
     unsaved: () => ports.storeLoss?.() ?? ports.unsaved?.(),
     ...calls,
+    found: async (...found) => void (await Promise.all([calls.found(...found), chats.found(...found)])),
     onError,
   });
   const poolSize = async (project: string) => (await store.getProject(project))?.poolSize ?? 1;
@@ -317,6 +329,8 @@ export function createCore(ports: CorePorts): RunningCore {
     deadlines,
     needs,
     calls,
+    chats,
+    receiver,
     channels,
     eventFeed,
     repositories: parts?.repositories,
@@ -331,6 +345,7 @@ export function createCore(ports: CorePorts): RunningCore {
     async recall() {
       // First, so that no check of a task repeats a call that an earlier daemon has made.
       await calls.recover();
+      await chats.recover();
       for (const stored of await allTasks(store, { isOpen: true })) needs.heard(stored);
     },
     async recover() {
@@ -353,10 +368,14 @@ export function createCore(ports: CorePorts): RunningCore {
       await children.recover(await allTasks(store, { isOpen: true }));
       scheduler.wake();
       await crew.recover();
+      receiver.wake();
     },
     configured() {
       agents?.configured();
       scheduler.wake();
+      chats.wake();
+      receiver.wake();
+      needs.noticedAll();
     },
     savingChanged(fault) {
       unsavedCall.changed(fault);
@@ -365,9 +384,9 @@ export function createCore(ports: CorePorts): RunningCore {
     async close() {
       unsavedCall.stop();
       eventFeed.stop();
-      await crew.close();
+      await Promise.all([crew.close(), receiver.stop()]);
       // All together: work that is interrupted from here on has not failed.
-      const stops = [performer, children, scheduler, deadlines, parts, agents, needs, calls].map((each) =>
+      const stops = [performer, children, scheduler, deadlines, parts, agents, needs, calls, chats].map((each) =>
         each?.stop(),
       );
       await Promise.all(stops);

@@ -113,6 +113,7 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
     credentials: kept(store.credentials),
     messages: kept(store.messages),
     calls: kept(store.calls),
+    chatQuestions: kept(store.chatQuestions),
     conversations: kept(store.conversations),
     usage: kept(store.usage),
     merges: kept(store.merges),

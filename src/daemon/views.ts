@@ -1,5 +1,6 @@
+import { Refusal } from "../api/client.ts";
 import type { ProjectView } from "../api/routes.ts";
-import type { EventView, PullRequestView, TaskView } from "../api/tasks.ts";
+import type { ChangeView, EventView, PullRequestView, TaskView } from "../api/tasks.ts";
 import { briefNeed, type Need } from "../engine/needs.ts";
 import type { Part, Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
@@ -9,6 +10,7 @@ import type { Agents } from "./agents/agents.ts";
 import { lifeOf } from "./agents/run-signs.ts";
 import { childProgress } from "./children/progress.ts";
 import type { Core } from "./core.ts";
+import type { Answer } from "./submit.ts";
 
 /** A task as the API shows it. */
 function taskView(
@@ -79,6 +81,19 @@ export async function viewOf(
   const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
   const children = await childProgress(core, stored.task, workflow);
   return taskView(stored, workflow, core.agents, await core.needs.of(stored), children);
+}
+
+/** What a request did. Throws a refusal, which the API answers as an error. */
+export async function changeView(
+  core: Parameters<typeof viewOf>[0],
+  { decision, stored, from }: Answer,
+): Promise<ChangeView> {
+  if (decision.kind === "rejected") throw new Refusal(decision.reasons);
+  const task = await viewOf(core, stored);
+  const { entry } = stored.task;
+  if (decision.kind === "ignored") return { kind: "ignored", from, task, why: decision.why, entry, effects: [] };
+  const effects = decision.effects.map(({ action }) => action);
+  return { kind: decision.kind, from, task, why: "", entry, effects };
 }
 
 function needView(need: Need): TaskView["needs"][number] {

@@ -207,6 +207,7 @@ export function openQuestions(workflow: Workflow, task: Task, { document }: Fact
 export function withWord(workflow: Workflow, before: Task, decision: Decision, word: PersonsWord): Decision {
   const woken = word.wake === undefined ? decision : withWake(workflow, before, decision, word.wake);
   const told = word.tell === undefined ? woken : withMessage(workflow, before, woken, word.tell);
+  if (word.answers !== undefined) return answered(told, word.answers);
   if (word.approves === undefined) return told;
   const data = { commit: word.approves, status: before.status };
   if (told.kind !== "moved" && told.kind !== "stayed") return told;
@@ -215,6 +216,11 @@ export function withWord(workflow: Workflow, before: Task, decision: Decision, w
   const judged = isMerged && word.approves !== "" ? { judged: { commit: word.approves, role: "human" } } : {};
   const approved: TaskEvent = { type: "task.approved", by: "human", data, set: judged };
   return after(approved, { ...told, task: { ...told.task, ...(judgedLater(told.events) ? {} : judged) } });
+}
+
+/** The answer is in the history with the question's id, so that a later answer can be refused with it. */
+function answered(decision: Decision, data: NonNullable<PersonsWord["answers"]>): Decision {
+  return after({ type: "task.answered", by: "human", data, set: {} }, decision);
 }
 
 function merges({ do: work }: State): boolean {

@@ -4,6 +4,7 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { stateOf, withWorkspace } from "./enter.ts";
 import { decideMove, rejected, standing } from "./move.ts";
 import { editPlan } from "./plan-edit.ts";
+import { isTalking, questionOver } from "./questions.ts";
 import type { Actor, Facts, Request } from "./request.ts";
 import { decideFindings } from "./reviewing.ts";
 import { afterReply, isAwaited, nameOf, roundLimit, runEnded } from "./run-ended.ts";
@@ -66,7 +67,8 @@ type Asking = Extract<Request, { kind: "move" | "continue" }>;
 function asked(workflow: Workflow, task: Task, request: Asking, facts: Facts): Decision {
   const { word } = request;
   if (word === undefined) return askedPlainly(workflow, task, request, facts);
-  const outdated = isOutdated(task, request.kind, word, facts);
+  const outdated =
+    (word.answers && questionOver(task, word.answers.question)) ?? isOutdated(task, request.kind, word, facts);
   if (outdated !== undefined) return rejected(outdated);
   const decision = askedPlainly(workflow, task, request, facts);
   const unmerged = word.merged === true ? unmergedWork(workflow, task, decision, facts) : undefined;
@@ -126,11 +128,11 @@ function reply(workflow: Workflow, task: Task, request: Extract<Request, { kind:
   if (request.actor.role !== "human") {
     return rejected({ code: "only-human", text: "Only a person can answer.", fix: "Wait for the person." });
   }
+  const over = request.answers && questionOver(task, request.answers.question);
+  if (over !== undefined) return rejected(over);
   const { wait } = state;
-  const isPersonsTurn = task.wait.turn === "reply" || task.wait.turn === "confirm";
-  if (wait.kind === "agent" && wait.run.mode === "dialogue" && isPersonsTurn) {
-    return afterReply(workflow, task, wait.run, request.text, roundLimit(workflow, task, wait.run), facts);
-  }
+  if (wait.kind === "agent" && wait.run.mode === "dialogue" && isTalking(task))
+    return afterReply(workflow, task, wait.run, request, roundLimit(workflow, task, wait.run), facts);
   const event: TaskEvent = {
     type: "task.attended",
     by: "human",

@@ -55,6 +55,7 @@ type ReasonCode =
   | "moved-on"
   | "unmerged"
   | "unanswered"
+  | "answered"
   | "no-such-state"
   | "bad-value"
   | "no-credential"

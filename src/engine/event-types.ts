@@ -15,6 +15,10 @@ const number = "its number";
 const url = "its address (empty where there is no forge)";
 const message = "the message's id";
 const to = "the run that it is addressed to";
+const answer = "the answer";
+const question = "the id of the question that it answers";
+const via = "the chat that the answer came through, such as `telegram` (missing for the command line and the API)";
+const who = "the person's name in that chat";
 
 /** Every event of a task's history. Names and fields never change, because other programs read them. */
 export const eventTypes = {
@@ -50,6 +54,10 @@ export const eventTypes = {
   "task.approved": {
     when: "a person approves the work",
     data: { commit: "the approved commit", status: "the state it was approved in" },
+  },
+  "task.answered": {
+    when: "a person has answered the question that it asks by waiting in its state",
+    data: { text: answer, question, via, who },
   },
   "task.commented": {
     when: "a person or an agent comments",
@@ -163,11 +171,11 @@ export const eventTypes = {
   },
   "dialogue.asked": {
     when: "an agent asks a person something",
-    data: { message: "the question", confirm: "whether a yes ends the dialogue" },
+    data: { message: "the question", confirm: "whether a yes ends the dialogue", question: "the question's id" },
   },
   "dialogue.answered": {
     when: "a person has answered",
-    data: { text: "the answer", round: "the number of the round", confirmed: "whether it was a yes" },
+    data: { text: answer, round: "the number of the round", confirmed: "whether it was a yes", question, via, who },
   },
   "panel.answered": {
     when: "a member of a panel, or its judge, has ended",

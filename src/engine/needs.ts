@@ -1,6 +1,7 @@
 import { firstStatement, sentence, sentences } from "../text.ts";
 import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, startOf, waysBack } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
+import { dialogueQuestion, isTalking, type Question, stateQuestion } from "./questions.ts";
 import type { Activity } from "./reconcile.ts";
 import type { Task } from "./task.ts";
 import type { Action, State, Workflow } from "./workflow.ts";
@@ -37,6 +38,8 @@ export interface Need {
   readonly since: number;
   /** Identifies the need: task, stay and reason. A need with the same key is not reported again. */
   readonly key: string;
+  /** What the person is asked; missing where the need is no question. */
+  readonly question?: Question;
 }
 
 /** Everything about a task and its surroundings that can make it need a person. */
@@ -66,6 +69,8 @@ export interface NeedFacts {
   readonly hopeless: readonly { readonly name: string; readonly status: string }[];
   /** The questions that an agent has written down; empty where there are none. */
   readonly questions: string;
+  /** The role that wrote them; missing or empty where that is not known. */
+  readonly asker?: string;
   /** What the task's state needs from a person; consent where that is not known. */
   readonly asked?: Asked;
   /** The problem with its workspace, and what to do; undefined where there is none. */
@@ -189,15 +194,17 @@ function mergeNeeds(facts: NeedFacts, workflow: Workflow, turn: State): readonly
 
 /** The question that an agent asks in a dialogue. */
 function dialogueNeeds(facts: NeedFacts): readonly Need[] {
-  const { id, wait, log, held } = facts.task;
-  if (held !== undefined || (wait.turn !== "reply" && wait.turn !== "confirm")) return [];
-  const said = log.findLast(({ from }) => from === "agent")?.text.trim() ?? "";
+  const { task, workflow } = facts;
+  const { id, wait, log, held } = task;
+  if (held !== undefined || !isTalking(task)) return [];
+  const question = dialogueQuestion(task, workflow?.states[task.status]);
   const answer =
     wait.turn === "confirm"
       ? `Confirm, or say what should change: signalbox task reply ${id} yes`
       : `Reply to it: signalbox task reply ${id} "Your answer"`;
-  const text = said === "" ? "The agent waits for an answer." : `The agent asks: ${said}`;
-  return [need(facts, "question", text, answer, `${wait.turn}-${wait.round}-${log.length}`)];
+  const text = question.text === "" ? "The agent waits for an answer." : `The agent asks: ${question.text}`;
+  const found = need(facts, "question", text, answer, `${wait.turn}-${wait.round}-${log.length}`);
+  return [{ ...found, question }];
 }
 
 function runNeeds(facts: NeedFacts, { key, activity, what, raised, error }: SeenRun): readonly Need[] {
@@ -238,8 +245,7 @@ function standingNeeds(facts: NeedFacts, workflow: Workflow, state: State): read
   if (task.held !== undefined) return [heldNeed(facts, task.held.reason)];
   // A merge was requested: it continues by itself, or has a need of its own.
   if (merge?.state === "under-way" || merge?.state === "waits") return [];
-  const isTalking = task.wait.turn === "reply" || task.wait.turn === "confirm";
-  if (task.phase !== "waiting" || isTalking) return [];
+  if (task.phase !== "waiting" || isTalking(task)) return [];
   // A merge that was refused is a need of its own, with everything that a person can do.
   if (merge !== undefined && isMergedFrom(workflow, state)) return [];
   if (isPersonsTurn(state)) return [turnNeed(facts, workflow, state)];
@@ -269,7 +275,7 @@ function isAgents({ task: { held } }: NeedFacts): boolean {
 }
 
 function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
-  const { task, questions, asked = "consent" } = facts;
+  const { task, questions, asked = "consent", asker = "" } = facts;
   const wantsWords = asked !== "consent";
   const open = wantsWords && questions !== "" ? `The agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
@@ -279,12 +285,12 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const isBlocked = facts.trouble !== undefined && !facts.trouble.allowsMerge && isMergedFrom(workflow, state);
   const first = isBlocked ? `${sentence(text)} First solve the problem with its workspace.` : text;
   const told = open === "" ? first : `${sentence(first)}\n${open}`;
-  return need(
-    facts,
-    wantsWords ? "question" : "approval",
-    told,
-    fix || `See what can be done: signalbox task explain ${task.id}`,
-  );
+  const look = `See what can be done: signalbox task explain ${task.id}`;
+  const question = stateQuestion(workflow, task, state, { asked, questions, asker });
+  return {
+    ...need(facts, wantsWords ? "question" : "approval", told, fix || look),
+    ...(question === undefined ? {} : { question }),
+  };
 }
 
 function plainTurn(workflow: Workflow, state: State): string {

@@ -1,4 +1,5 @@
 import type { TaskDocument } from "../documents/task-document.ts";
+import type { Voice } from "./questions.ts";
 import type { TaskEdit } from "./task.ts";
 
 /** Something that may change a task: an actor asks, or the daemon observed something. */
@@ -15,7 +16,7 @@ export type Request =
   /** The wait is over: a person approved, a slot is free, time has passed. For a held task: try again. */
   | { readonly kind: "continue"; readonly actor: Actor; readonly word?: PersonsWord }
   /** A person answered or attached. In a dialogue the text is the reply. */
-  | { readonly kind: "reply"; readonly actor: Actor; readonly text: string }
+  | { readonly kind: "reply"; readonly actor: Actor; readonly text: string; readonly answers?: Answers }
   /** A person starts a dead agent again without moving the task. */
   | { readonly kind: "respawn"; readonly actor: Actor }
   /** A message for the state's agent: a live agent gets it, a dead one is started again with it. */
@@ -72,6 +73,13 @@ export interface PersonsWord {
   readonly merged?: true;
   /** Refuse this where an agent has open questions: it would go on without an answer. */
   readonly answered?: true;
+  /** The request is the person's answer to a question. */
+  readonly answers?: Answers & { readonly text: string };
+}
+
+/** The question that a person answers. The request is refused where the task does not ask it any more. */
+export interface Answers extends Voice {
+  readonly question: string;
 }
 
 /** How a run can end. `lost` is not the run's fault: the machine or the terminal server went down. */

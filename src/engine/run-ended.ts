@@ -5,6 +5,7 @@ import { delayBefore } from "./duration.ts";
 import { restarted, stateOf } from "./enter.ts";
 import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import { afterMember } from "./panel.ts";
+import { questionId } from "./questions.ts";
 import type { Facts, Request } from "./request.ts";
 import { reviewed } from "./reviewing.ts";
 import { specOf } from "./run-spec.ts";
@@ -18,11 +19,15 @@ function afterTurn(workflow: Workflow, task: Task, spec: RunSpec, answer: unknow
   const isReady = matches(spec.until ?? {}, answer);
   const said: LogEntry = { from: "agent", text: textOf(answer) };
   const turn = isReady ? (spec.confirm ? "confirm" : undefined) : "reply";
+  const set: Pick<Task, "log" | "wait"> = { log: [...task.log, said], wait: { ...task.wait, turn } };
   const asked: TaskEvent = {
     type: "dialogue.asked",
     by: spec.role,
-    data: { message: said.text, confirm: turn === "confirm" },
-    set: { log: [...task.log, said], wait: { ...task.wait, turn } },
+    data: {
+      ...{ message: said.text, confirm: turn === "confirm" },
+      ...(turn === undefined ? {} : { question: questionId({ ...task, ...set }) }),
+    },
+    set,
   };
   const next = apply(task, asked);
   if (turn !== undefined) return { kind: "stayed", task: next, events: [asked], effects: [] };
@@ -34,7 +39,7 @@ export function afterReply(
   workflow: Workflow,
   task: Task,
   spec: RunSpec,
-  text: string,
+  { text, answers }: Extract<Request, { kind: "reply" }>,
   limit: number,
   facts: Facts,
 ): Decision {
@@ -47,7 +52,7 @@ export function afterReply(
   const answered: TaskEvent = {
     type: "dialogue.answered",
     by: "human",
-    data: { text, round, confirmed: isConfirmed },
+    data: { text, round, confirmed: isConfirmed, ...answers, question: questionId(task) },
     set: {
       log,
       attended: true,

@@ -4,6 +4,7 @@ import type { Shape } from "../engine/language/shape.ts";
 import { Fault } from "../fault.ts";
 import { shellWord } from "../shell-quote.ts";
 import { type AgentConfig, agentFields } from "./agent-fields.ts";
+import { type ChatConfig, chatFields } from "./chat-fields.ts";
 import {
   type ForgeConfig,
   forgeFields,
@@ -98,7 +99,14 @@ const mergeFields: { readonly [Name in keyof MergeConfig]: Field<MergeConfig[Nam
 };
 
 /** The whole configuration, with a value for every field. */
-export interface Config extends WorkspaceConfig, ForgeConfig, MergeConfig, TicketConfig, AgentConfig, NotifyConfig {
+export interface Config
+  extends WorkspaceConfig,
+    ForgeConfig,
+    MergeConfig,
+    TicketConfig,
+    AgentConfig,
+    NotifyConfig,
+    ChatConfig {
   readonly workflow: string;
   readonly harness: string;
   /** Empty: the same as `harness`. */
@@ -192,6 +200,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
     description: "The lowest level of messages that the daemon logs",
   },
   ...notifyFields,
+  ...chatFields,
   ...workspaceFields,
   ...forgeFields,
   ...ticketFields,

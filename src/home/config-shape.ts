@@ -6,6 +6,8 @@ const fields = Object.values<Field>(configFields);
 /** The maps that keys with a dot lead into. */
 const groups: Readonly<Record<string, { readonly what: string; readonly description: string }>> = {
   notify: { what: "a map of notifications", description: "How you are called when a task needs a person" },
+  chat: { what: "a map of chats", description: "Chats in which you are asked, and answer" },
+  "chat.telegram": { what: "a map of settings for Telegram", description: "A Telegram bot that asks you" },
   agents: { what: "a map of settings for agents", description: "How agents are started, and how many" },
   budget: { what: "a map of budgets", description: "How much agents may use before the daemon starts no more of them" },
 };
@@ -27,23 +29,23 @@ export function isForUserOnly(key: string): boolean {
 }
 
 function shapeOf(all: readonly Field[]): Shape {
-  const inGroup = (group: string) => all.filter(({ key }) => key.startsWith(`${group}.`));
-  const maps = Object.entries(groups).flatMap(([group, { what, description }]) => {
-    const keys = keysOf(inGroup(group));
-    return Object.keys(keys).length === 0
-      ? []
-      : [[group, { shape: { kind: "record", what, keys } as const, description }] as const];
-  });
   const keys: Readonly<Record<string, Key>> = {
-    ...keysOf(all.filter(({ key }) => !key.includes("."))),
-    ...Object.fromEntries(maps),
+    ...keysIn("", all),
     $schema: { shape: { kind: "text" }, description: "Where the schema of this file is, for editors" },
   };
   return { kind: "record", what: "a configuration", keys };
 }
 
-function keysOf(some: readonly Field[]): Readonly<Record<string, Key>> {
-  return Object.fromEntries(
-    some.map(({ key, shape, description }) => [key.slice(key.indexOf(".") + 1), { shape, description }]),
-  );
+/** The keys in a map, and the maps in it. */
+function keysIn(map: string, all: readonly Field[]): Readonly<Record<string, Key>> {
+  const prefix = map === "" ? "" : `${map}.`;
+  const own = all.filter(({ key }) => key.startsWith(prefix) && !key.slice(prefix.length).includes("."));
+  const maps = Object.entries(groups).flatMap(([group, { what, description }]) => {
+    const isHere = group.startsWith(prefix) && !group.slice(prefix.length).includes(".");
+    const keys = isHere ? keysIn(group, all) : {};
+    if (Object.keys(keys).length === 0) return [];
+    return [[group.slice(prefix.length), { shape: { kind: "record", what, keys } as const, description }] as const];
+  });
+  const plain = own.map(({ key, shape, description }) => [key.slice(prefix.length), { shape, description }] as const);
+  return Object.fromEntries([...plain, ...maps]);
 }

@@ -243,6 +243,27 @@ export interface CallRecord extends Kept {
   readonly channels: Readonly<Record<string, ChannelState>>;
 }
 
+/**
+ * A question that is sent to chats. Its id is the question's; `at` is when it was first seen. It is kept with its task, so
+ * that a late reply to it is recognised.
+ */
+export interface ChatQuestion extends Kept {
+  /** The key of the need that the question is. */
+  readonly need: string;
+  readonly isOpen: boolean;
+  /** When `isOpen` last changed. */
+  readonly changedAt: number;
+  /** By the chat's id. A chat that has not received it is missing. */
+  readonly sent: Readonly<Record<string, SentQuestion>>;
+}
+
+interface SentQuestion {
+  /** The id of the message. */
+  readonly message: number;
+  /** The chat was told that the question is no longer open. */
+  readonly isClosed: boolean;
+}
+
 export interface ChannelState {
   readonly state: "owed" | "told" | "failed";
   readonly tries: number;

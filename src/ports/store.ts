@@ -4,6 +4,7 @@ import type { Obeyed } from "./git.ts";
 import type {
   Agent,
   CallRecord,
+  ChatQuestion,
   Conversation,
   Credential,
   Kept,
@@ -91,6 +92,7 @@ export interface Store {
   readonly merges: Collection<Merge>;
   readonly pullRequests: Collection<PullRequestRecord>;
   readonly calls: Collection<CallRecord>;
+  readonly chatQuestions: Collection<ChatQuestion>;
   readonly seen: Collection<Seen>;
 
   /** The runs without a recorded end, the oldest first. Its cost does not depend on how many have ended. */

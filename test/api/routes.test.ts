@@ -582,8 +582,14 @@ describe("a person's text", () => {
       .replace("brewing: {", "asked: { waits_for: human, next: brewing }\n  brewing: { respawn_prompt: p,");
     writeFileSync(join(stage.places.workflows, "asking.yml"), asking);
     const { id } = await create({ workflow: "asking", status: "asked" });
-    const told = await post(`/v1/tasks/${id}/answer`, { text: "Arabica." });
+    const { questions, next } = (await get("/v1/questions?project=coffee&limit=500")).json;
+    const asked = questions.find(({ task }: { task: string }) => task === id);
+    expect([asked, next]).toMatchObject([{ kind: "state", text: "The task waits for your answer.", role: "" }, null]);
+    const told = await post(`/v1/tasks/${id}/answer`, { text: "Arabica.", question: asked.id });
     expect(told.json).toMatchObject({ section: "Answers", told: null, change: { from: "asked", kind: "moved" } });
+    expect(told.json.question).toEqual({ id: asked.id, text: asked.text });
+    const late = await post(`/v1/tasks/${id}/answer`, { text: "Robusta.", question: asked.id });
+    expect(refusal(late)).toEqual([409, "refused", "answered"]);
     expect((await get(`/v1/tasks/${id}/document`)).json).toMatchObject({
       text: expect.stringMatching(/## Answers\n\n### .* UTC\n\nArabica\.\n$/),
       authors: { Answers: { role: "human" } },

@@ -96,6 +96,7 @@ export function createCollections(tables: Tables, read: Run, write: Run): Pick<S
     merges: of("merges"),
     pullRequests: of("pullRequests"),
     calls: of("calls"),
+    chatQuestions: of("chatQuestions"),
     seen: of("seen"),
   };
 }

@@ -221,7 +221,8 @@ export type Kind = (typeof kinds)[number];
 
 const kinds = [
   ...(["agents", "workspaces", "runs", "credentials"] as const),
-  ...(["messages", "conversations", "usage", "merges", "pullRequests", "calls", "seen"] as const),
+  ...(["messages", "conversations", "usage", "merges", "pullRequests", "calls"] as const),
+  ...(["chatQuestions", "seen"] as const),
 ] as const;
 
 export interface KeptRow {

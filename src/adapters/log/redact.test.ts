@@ -41,6 +41,11 @@ const planted: readonly (readonly [what: string, text: string, becomes: string])
   ...["xoxa", "xoxb", "xoxp"].map(
     (prefix) => [`a token of Slack, ${prefix}`, `${prefix}-12345-${secret}`, `${prefix}-…`] as const,
   ),
+  [
+    "a token of a Telegram bot",
+    `https://t.example/bot123456789:${"AAE".repeat(12)}/getMe`,
+    "https://t.example/bot123456789:…/getMe",
+  ],
   ["a key id of AWS", `AKIA${"IOSFODNN7EXAMPLE"} x`, "AKIA… x"],
   ["a token of GitLab", `glpat-${secret}`, "glpat-…"],
 ];

@@ -98,4 +98,6 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?<![A-Za-z0-9])(sk-)(?=[\w-]{0,100}\d)[\w-]{8,}/g, "$1…"],
   [/(gh[pousr]_|github_pat_|glpat-|xox[a-z]-)[\w-]{8,}/g, "$1…"],
   [/(?<![A-Za-z0-9])(AKIA)[0-9A-Z]{12,}/g, "$1…"],
+  // A Telegram bot's token, also in an address
+  [/(?<![0-9])(\d{6,12}:)[\w-]{30,}/g, "$1…"],
 ];

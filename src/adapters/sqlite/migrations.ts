@@ -112,6 +112,7 @@ ${kinds.map(tableOf).join("")}`,
   // Which try at which item of its parent's plan a child is; null for other tasks. It never changes.
   `alter table task add column part text;
 create unique index child_part on task (parent, part) where part is not null;`,
+  tableOf("chat_question"),
 ];
 
 /** The table for records of one kind. */

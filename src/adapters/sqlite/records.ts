@@ -55,6 +55,7 @@ type Collections = Pick<
   | "merges"
   | "pullRequests"
   | "calls"
+  | "chatQuestions"
   | "seen"
   | "liveRuns"
 >;
@@ -75,6 +76,7 @@ export function createCollections(database: DatabaseSync, read: Read, write: Wri
     merges: of("merge"),
     pullRequests: of("pull_request"),
     calls: of("person_call"),
+    chatQuestions: of("chat_question"),
     seen: of("seen"),
   };
 }

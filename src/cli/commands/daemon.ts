@@ -219,7 +219,7 @@ export const status = command({
     brief: "Show whether the daemon runs, and its state",
     fullDescription: `With --watch the daemon is started if it is not running. To watch one project, use signalbox task list --watch
 
---json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem, undelivered }], quiet }, projects, storeProblem, savingProblem: { reason, fix }, terminalProblem: { reason, fix }, refused, configProblems, log }
+--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem, undelivered, strangers }], quiet }, projects, storeProblem, savingProblem: { reason, fix }, terminalProblem: { reason, fix }, refused, configProblems, log }
 A daemon that runs but does not answer is reported after a few seconds; then --json has running, answers (false), pid, home and log. storeProblem says why nothing can be saved any more, such as a deleted database; otherwise it is empty. savingProblem says why nothing can be saved now, such as a full disk. terminalProblem says since when the terminal server of the agents has not answered. refused counts the requests without a valid credential since the daemon started.
 Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 wrong usage, 3 it is not running`,
   },

@@ -3,9 +3,9 @@ import { loadConfig } from "../../home/config.ts";
 import type { PartialConfig } from "../../home/config-fields.ts";
 import { homePlaces, type Places } from "../../home/places.ts";
 import type { Context } from "../context.ts";
+import { callCheck } from "../doctor/calls.ts";
 import {
   askStored,
-  callCheck,
   daemonCheck,
   readStored,
   runCheck,

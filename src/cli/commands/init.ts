@@ -16,7 +16,7 @@ import { askPermissions, askYes, canAsk, mustAllow } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import { type Context, configLayers } from "../context.ts";
 import { tellBranch, tellKind } from "../describe-project.ts";
-import { howToBeCalled } from "../doctor/daemon.ts";
+import { howToBeCalled } from "../doctor/calls.ts";
 import {
   findProject,
   firstCommit,

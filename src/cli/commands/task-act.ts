@@ -2,14 +2,13 @@ import { type Call, Refusal } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import type { SalvagedView } from "../../api/workspaces.ts";
-import { parseTaskDocument } from "../../documents/task-document.ts";
 import { askChange, canAsk, confirm, handIn, readInput, readWords } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { tellChange } from "../fast/tell.ts";
 import { nameTask, shownTask } from "../find.ts";
 import { pause, untilInterrupted } from "../screen.ts";
-import { forEach, tellMerge, tellSaid, whileMerging } from "../tell.ts";
+import { forEach, tellAsked, tellMerge, tellSaid, whileMerging } from "../tell.ts";
 import { count, given, repositories, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import {
@@ -37,39 +36,47 @@ const nowhere = "without it, your editor opens on a terminal; elsewhere the text
 
 const aliases = { m: "message" } as const;
 
+const question = textFlag("ID", "The id of the question that you answer; without it, the task's present one");
+
 export const answer = command({
   parameters: {
     positional: { kind: "tuple", parameters: [task, words(`Your answer; - reads it from stdin; ${nowhere}`)] },
     flags: {
       message: textFlag("TEXT|-", "The same, as a flag"),
       status: status("Move the task to this state; needed only if no agent asks, or if several agents could continue"),
+      question,
       json,
     },
     aliases,
   },
   docs: {
     brief: "Answer the questions of a task's agent, and let it continue",
-    fullDescription: `Your answer is appended to ## Answers in the task file, and the task moves where its workflow says. A live agent is told to read it; otherwise an agent is started. A refused answer changes nothing. An answer is refused if no agent has questions and the state asks for none, because an answer is not an approval. To see what you are asked: signalbox task explain TASK
+    fullDescription: `Your answer is appended to ## Answers in the task file, and the task moves where its workflow says. A live agent is told to read it; otherwise an agent is started. A refused answer changes nothing. An answer is refused if no agent has questions and the state asks for none, because an answer is not an approval. An answer to a question that is no longer open is refused with who answered what. The command says what was asked; to be shown it first: signalbox chat TASK
 
 Examples:
   signalbox task answer coffee#12 -m "Arabica, and no sugar"
   signalbox task answer coffee#12 - < answers.md
 
---json: ${saidForm}
+--json: { change: ${changeForm}, section, told: { run, how }, question: { id, text } }
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   async func(flags, reference, argument) {
     const { message, status: to, json } = flags;
     const call = createCall(this);
     const named = await nameTask(call, reference);
+    let { question } = flags;
     const words = await readWords(this, given({ message, argument }), async () => {
       const { task, blocked } = await call(routes.explainTask, named);
-      const { text } = await call(routes.getDocument, { params: { task: task.id } });
-      const questions = parseTaskDocument(text).byHeading.get("Questions")?.body;
+      const [asked] = (await call(routes.listQuestions, { query: { task: task.id } })).questions;
+      // The answer is for the question that the person reads now, whatever is asked when the editor is closed.
+      question ??= asked?.id;
       const about = `Your answer for ${shownTask(task)} ${task.summary}, which is in ${task.status}.`;
-      return [about, "", ...(questions === undefined ? blocked.map(({ reason }) => reason) : [questions])].join("\n");
+      return [about, "", ...(asked === undefined ? blocked.map(({ reason }) => reason) : [asked.text])].join("\n");
     });
-    const said = await handIn(this, words, (text) => call(routes.answerTask, { ...named, body: given({ text, to }) }));
+    const said = await handIn(this, words, (text) =>
+      call(routes.answerTask, { ...named, body: given({ text, to, question }) }),
+    );
+    if (!json) tellAsked(this, said.question);
     tellSaid(this, said, json);
   },
 });
@@ -246,20 +253,22 @@ export const reply = command({
       kind: "tuple",
       parameters: [task, optionalWord("TEXT|-", "Your answer; without it, or with -, it is read from stdin")],
     },
-    flags: { json },
+    flags: { question, json },
   },
   docs: {
     brief: "Answer a task's agent in a dialogue",
-    fullDescription: `If the agent asks you to confirm, yes ends the dialogue; any other answer goes back to the agent. Without a dialogue, a reply is refused with the command to use instead. To see what the agent asks, use signalbox task explain TASK; to talk to an agent in a terminal, signalbox task send TASK.
+    fullDescription: `If the agent asks you to confirm, yes ends the dialogue; any other answer goes back to the agent. Without a dialogue, a reply is refused with the command to use instead. A reply to a question that is no longer open is refused with who answered what. The command says what was asked; to be shown it first, and to stay in the conversation, use signalbox chat TASK; to talk to an agent in a terminal, signalbox task send TASK.
 
---json: ${changeForm}
+--json: { kind, from, task, why, entry, effects, question: { id, text } }
 ${taskExitCodes("refused; nothing has changed")}`,
   },
-  async func({ json }, reference, words = "-") {
+  async func({ question, json }, reference, words = "-") {
     const text = words === "-" ? await readInput(this, "-") : words;
     const call = createCall(this);
-    const change = await call(routes.replyTask, { ...(await nameTask(call, reference)), body: { text } });
+    const about = await nameTask(call, reference);
+    const change = await call(routes.replyTask, { ...about, body: given({ text, question }) });
     if (json) return this.print(writeJson(change));
+    tellAsked(this, change.question);
     tellChange(this, change);
   },
 });

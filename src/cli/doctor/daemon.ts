@@ -1,10 +1,9 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, relative } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import { formatProblem } from "../../engine/language/problem.ts";
-import { findProgram, isProgram } from "../../find-program.ts";
 import { newestBackup, restoreHint, storeLoss } from "../../home/backups.ts";
 import { damageOf, readDatabase } from "../../home/database.ts";
 import { findRepository, homePlaces, packageVersion } from "../../home/places.ts";
@@ -16,7 +15,7 @@ import { isAlive } from "../connect.ts";
 import { shownTask } from "../find.ts";
 import { loadFound } from "../findings.ts";
 import type { FoundDaemon } from "../start-daemon.ts";
-import { count, listed, writeAgents, writeSize } from "../text.ts";
+import { count, writeAgents, writeSize } from "../text.ts";
 import { accessProblem, type Check, error, type Finding, ok, warning } from "./home.ts";
 
 /** Checks the daemon, and the leftovers of a dead one. */
@@ -349,51 +348,3 @@ function lookAtWorkflows(home: string): readonly Finding[] {
   if (wrong.length > 0) return wrong;
   return ok(own.length === 0 ? "the built-in workflows" : `yours load: ${own.map(({ name }) => name).join(", ")}`);
 }
-
-/** Checks the channels through which the person is called. Only a running daemon knows whether calls were delivered. */
-export function callCheck(daemon: FoundDaemon, command: readonly string[], env: NodeJS.ProcessEnv): Check {
-  return { name: "calls", look: () => lookAtCalls(daemon, commandProblem(command, env)) };
-}
-
-function lookAtCalls(daemon: FoundDaemon, broken: string): readonly Finding[] {
-  const wrong = broken === "" ? [] : warning(`command: ${broken}`, settingOf("command"));
-  if (daemon.kind !== "answers") return broken === "" ? ok("the daemon calls you when it runs") : wrong;
-  const { channels, quiet } = daemon.status.calls;
-  const failing = channels.flatMap(({ name, problem }) =>
-    problem === "" || (name === "command" && broken !== "")
-      ? []
-      : warning(`${name}: ${problem}`, name === "terminal" ? "" : settingOf(name)),
-  );
-  // An older daemon does not report it.
-  const missed = [...new Set(channels.flatMap(({ undelivered = [] }) => undelivered))];
-  const unreached =
-    missed.length === 0
-      ? []
-      : warning(
-          `${listed(missed)} ${missed.length === 1 ? "needs" : "need"} you, and the call did not get through`,
-          "signalbox task list --needs-me --all",
-        );
-  const findings = [...wrong, ...failing, ...unreached];
-  if (findings.length > 0) return findings;
-  if (channels.length === 0) return ok(`there is no channel to call you: ${howToBeCalled}`);
-  const hours = quiet === "" ? "" : `, not from ${quiet.replace("-", " to ")}`;
-  return ok(`by ${listed(channels.map(({ name }) => name))}${hours}`);
-}
-
-function settingOf(channel: string): string {
-  return `signalbox config get notify.${channel}`;
-}
-
-/** Why `notify.command` cannot be run; empty if it can. The daemon runs it in the person's home folder. */
-function commandProblem([program = ""]: readonly string[], env: NodeJS.ProcessEnv): string {
-  if (program === "") return "";
-  if (!program.includes("/"))
-    return findProgram(program, env.PATH ?? "") !== "" ? "" : `"${program}" is not on your PATH`;
-  const file = resolve(env.HOME ?? "/", program);
-  if (!existsSync(file)) return `there is no ${file}`;
-  return isProgram(file) ? "" : `${file} is not executable (chmod +x)`;
-}
-
-/** Advice for machines without a desktop. */
-export const howToBeCalled =
-  "there is no desktop here. Set notify.webhook or notify.command (signalbox config set), or keep signalbox events --follow --bell open";

@@ -5,12 +5,14 @@ import { isRunAwaited, maxReminders } from "../../engine/settled.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { parseObject } from "../../json.ts";
+import type { Run } from "../../ports/records.ts";
 import { refusedFile } from "../../ports/sandbox.ts";
 import type { Store } from "../../ports/store.ts";
 import { oneLine, sentence, sentences, shownTime } from "../../text.ts";
 import type { Agents } from "./agents.ts";
 import { proxyFolder } from "./confine.ts";
 import { namedReset } from "./dispatch.ts";
+import { lifeOf } from "./run-signs.ts";
 import { reminderInterval } from "./sleepers.ts";
 import { isWanted } from "./start-run.ts";
 
@@ -131,4 +133,26 @@ function whatFollows(run: string, reminded: number): string {
   if (reminded >= maxReminders) return `Call you if ${run} stays idle for ${minutes} after its last reminder`;
   const so = reminded === 0 ? "" : `, reminded ${reminded} of ${maxReminders} times so far`;
   return `Remind ${run} every ${minutes} while it stays idle${so}; then call you`;
+}
+
+/** The runs of a task that are wanted and have not ended. */
+export function aliveOf(task: Task, runs: readonly Run[]): readonly Run[] {
+  return runs.filter(
+    ({ endedAt, key, started }) => started !== undefined && endedAt === undefined && isWanted(task, key),
+  );
+}
+
+/** Those of them that have a terminal. */
+export function inTerminals(agents: Agents | undefined, task: Task, alive: readonly Run[]): readonly string[] {
+  return alive
+    .filter(({ started, key }) => started?.mode === "session" && lifeOf(agents, task.id, key) === "alive")
+    .map(({ key }) => key);
+}
+
+/** Whether an agent of the task has a terminal, in which a person can talk to it. */
+export async function hasTerminal(
+  { store, agents }: { readonly store: Store; readonly agents: Agents | undefined },
+  task: Task,
+): Promise<boolean> {
+  return inTerminals(agents, task, aliveOf(task, await store.runs.list({ task: task.id }))).length > 0;
 }

@@ -27,6 +27,8 @@ export interface Calls {
 
 interface CallPorts extends Omit<TellPorts, "put"> {
   settings(): CallSettings;
+  /** Whether a chat has asked the person already; missing where there are no chats. */
+  hasAsked?(row: CallRecord): boolean;
 }
 
 /** A need that comes back causes another call, but no sooner than this after the last one. */
@@ -125,7 +127,7 @@ export function createCalls(ports: CallPorts): Calls {
     const { settings } = ports;
     recent = recent.filter((at) => now - at < 60_000 && at <= now);
     const sure = [...rows.values()].filter(({ id }) => !unsure.has(id));
-    const plan = planCalls(sure, settings(), now, recent);
+    const plan = planCalls(sure, settings(), now, recent, ports.hasAsked ?? (() => false));
     for (const row of plan.muted) await put({ ...row, state: "called", calledAt: now });
     for (const together of plan.notes) {
       recent = [...recent, now];
@@ -250,12 +252,14 @@ function planCalls(
   settings: CallSettings,
   now: number,
   recent: readonly number[],
+  hasAsked: (row: CallRecord) => boolean,
 ): CallPlan {
   const waiting = rows.filter(({ state, overAt }) => state === "waits" && overAt === undefined);
   const isDue = ({ dueAt }: CallRecord) => dueAt <= now;
   const isKnown = (row: CallRecord) => isKnownLimit(rows, row);
-  const muted = waiting.filter((row) => isKnown(row) || (isDue(row) && !isWanted(settings, row.reason)));
-  const wanted = waiting.filter((row) => !isKnown(row) && isWanted(settings, row.reason));
+  const isMuted = (row: CallRecord) => !isWanted(settings, row.reason) || hasAsked(row);
+  const muted = waiting.filter((row) => isKnown(row) || (isDue(row) && isMuted(row)));
+  const wanted = waiting.filter((row) => !isKnown(row) && !isMuted(row));
   const quietEnd = quietUntil(settings.quiet, now);
   const isQuiet = ({ reason }: CallRecord) => quietEnd !== undefined && !settings.urgent.includes(reason);
   const due = wanted.filter((row) => isDue(row) && !isQuiet(row));

@@ -353,10 +353,11 @@ async function questionsOf(
   workflow: Workflow,
   task: Task,
   document: TaskDocument | undefined,
-): Promise<Pick<NeedFacts, "questions" | "asked">> {
+): Promise<Pick<NeedFacts, "questions" | "asked" | "asker">> {
   const state = workflow.states[task.status];
   if (state === undefined || !isPersonsTurn(state)) return { questions: "" };
-  const read = document ?? parseTaskDocument((await store.getDocument(task.id)).text);
+  const stored = await store.getDocument(task.id);
+  const read = document ?? parseTaskDocument(stored.text);
   const questions = read.byHeading.get("Questions")?.body.trim() ?? "";
-  return { questions, asked: askedOf(workflow, state, read) };
+  return { questions, asked: askedOf(workflow, state, read), asker: stored.authors.Questions?.role ?? "" };
 }

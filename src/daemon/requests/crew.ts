@@ -14,9 +14,8 @@ import { giveTicket as give, orderMade } from "../crew/give-ticket.ts";
 import { findTicket, readTickets, type TasksOfTicket } from "../crew/tickets.ts";
 import type { Handler } from "../handlers.ts";
 import { mustHave, remoteName, remoteOf } from "../project.ts";
-import { isoTime } from "../views.ts";
+import { changeView, isoTime } from "../views.ts";
 import { agentView } from "./agents.ts";
-import { changeView } from "./move-task.ts";
 
 /** A named agent with its present work and its usage over all of its tasks. */
 async function slotView(core: Core, agent: Agent): Promise<SlotView> {

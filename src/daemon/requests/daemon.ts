@@ -142,18 +142,27 @@ function agentCounts({ agents }: Core) {
   };
 }
 
-async function channelsOf({ channels, calls, store }: Core) {
+async function channelsOf(core: Core) {
+  const { channels, calls, store, chats, receiver } = core;
   const problems = new Map(calls.problems().map(({ channel, problem }) => [channel, problem]));
-  const undelivered = calls.undelivered();
+  const missed = calls.undelivered();
   const nameOf = async (id: string) => {
     const { project, number } = (await store.getTask(id))?.task ?? {};
     return project === undefined ? id : `${project}#${number}`;
   };
   const all = [...channels().keys()].map(async (name) => ({
     ...{ name, problem: problems.get(name) ?? "" },
-    undelivered: await Promise.all((undelivered.get(name) ?? []).map(nameOf)),
+    undelivered: await Promise.all((missed.get(name) ?? []).map(nameOf)),
+    strangers: 0,
   }));
-  return Promise.all(all);
+  if (!hasChat(core)) return Promise.all(all);
+  const undelivered = await Promise.all(chats.undelivered().map(nameOf));
+  const telegram = { name: "telegram", problem: chats.problem(), undelivered, strangers: receiver.strangers() };
+  return [...(await Promise.all(all)), telegram];
+}
+
+function hasChat({ config }: Core): boolean {
+  return (config().values.chatTelegramChats ?? []).length > 0;
 }
 
 export function openapi(core: Core): Handler<Routes["openapi"]> {

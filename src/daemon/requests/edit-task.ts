@@ -26,11 +26,10 @@ import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
 import { eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
 import { writeDocument } from "../task-documents.ts";
-import { isoTime } from "../views.ts";
+import { changeView, isoTime } from "../views.ts";
 import { changeBranch } from "../workspaces/branch.ts";
 import { leaveWorkspaces } from "../workspaces/free-workspaces.ts";
 import { otherTaskWith } from "../workspaces/own-branches.ts";
-import { changeView } from "./move-task.ts";
 
 export function getDocument(core: Core): Handler<Routes["getDocument"]> {
   return async (asked) => {

@@ -6,13 +6,10 @@ import { personActions } from "../../engine/person-actions.ts";
 import { isPersonsTurn } from "../../engine/persons-turn.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
-import type { Run } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { sentence } from "../../text.ts";
-import { explainAgents } from "../agents/explain-agents.ts";
-import { lifeOf } from "../agents/run-signs.ts";
-import { isWanted } from "../agents/start-run.ts";
+import { aliveOf, explainAgents, inTerminals } from "../agents/explain-agents.ts";
 import { claimOf, findTask } from "../authorise.ts";
 import { explainChildren } from "../children/progress.ts";
 import type { Core } from "../core.ts";
@@ -259,7 +256,7 @@ async function surroundings(core: Core, task: Task, head: string): Promise<Surro
   const merge = await store.merges.get(task.id);
   const isMerging = merge?.state === "lined-up" || merge?.state === "waits";
   return {
-    terminals: inTerminals(core, task, alive),
+    terminals: inTerminals(core.agents, task, alive),
     alive: alive.map(({ key }) => key),
     hasWorked: runs.length > 0,
     hasFailed: (await store.openEffects(task.id)).some(({ state }) => state === "failed"),
@@ -268,23 +265,6 @@ async function surroundings(core: Core, task: Task, head: string): Promise<Surro
     hasWork: head !== "" || task.workspace !== "" || merge !== undefined,
     hasRemote: await hasRemote(core, task.project),
   };
-}
-
-function aliveOf(task: Task, runs: readonly Run[]): readonly Run[] {
-  return runs.filter(
-    ({ endedAt, key, started }) => started !== undefined && endedAt === undefined && isWanted(task, key),
-  );
-}
-
-function inTerminals({ agents }: Core, task: Task, alive: readonly Run[]): readonly string[] {
-  return alive
-    .filter(({ started, key }) => started?.mode === "session" && lifeOf(agents, task.id, key) === "alive")
-    .map(({ key }) => key);
-}
-
-/** Whether an agent of the task has a terminal, in which a person can talk to it. */
-export async function hasTerminal(core: Core, task: Task): Promise<boolean> {
-  return inTerminals(core, task, aliveOf(task, await core.store.runs.list({ task: task.id }))).length > 0;
 }
 
 /** If this cannot be read, true: the request for a pull request then reports why. */

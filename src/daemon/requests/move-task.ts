@@ -1,17 +1,13 @@
-import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/tasks.ts";
-import { endState } from "../../engine/persons-turn.ts";
 import type { Actor, Request } from "../../engine/request.ts";
-import type { Workflow } from "../../engine/workflow.ts";
-import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask } from "../authorise.ts";
+import { cancelledState, submitAsked, withoutWorkflow } from "../cancel-task.ts";
 import type { Core } from "../core.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import type { Answer } from "../submit.ts";
-import { viewOf } from "../views.ts";
+import { changeView } from "../views.ts";
 
 type About = Asked<{ readonly project?: string }, unknown>;
 
@@ -51,12 +47,6 @@ export function cancelTask(core: Core): Handler<Routes["cancelTask"]> {
   };
 }
 
-function withoutWorkflow({ task }: StoredTask, error: unknown): unknown {
-  if (!(error instanceof Fault)) return error;
-  const text = `The agents and commands of ${task.id} were ended. The task cannot be cancelled yet: ${error.message}`;
-  return new Fault(error.code, text, { hint: error.hint ?? "", cause: error });
-}
-
 /** Authorises and submits a caller's request. Throws a refusal, which the API answers as an error. */
 export async function ask(
   core: Core,
@@ -66,38 +56,7 @@ export async function ask(
   document?: string,
 ): Promise<ChangeView> {
   const actor = await actorFor(core, stored, about, request);
-  const { id, workflowHash } = stored.task;
-  const asked = request(actor);
-  if (!cancels(await core.workflows.get(workflowHash), stored.task.status, asked))
-    return changeView(core, await core.submit(id, asked, document));
-  return changeView(core, await haltTask(core, id, () => core.submit(id, asked, document, "brake")));
-}
-
-/** Whether a person cancels the task. That is a brake: its programs are ended before any facts are gathered. */
-function cancels({ states }: Workflow, status: string, request: Request): boolean {
-  if (request.kind !== "move" || request.actor.role !== "human") return false;
-  return states[request.to]?.outcome === "cancelled" && states[status]?.out[request.to] !== undefined;
-}
-
-export async function changeView(core: Core, { decision, stored, from }: Answer): Promise<ChangeView> {
-  if (decision.kind === "rejected") throw new Refusal(decision.reasons);
-  const task = await viewOf(core, stored);
-  const { entry } = stored.task;
-  if (decision.kind === "ignored") return { kind: "ignored", from, task, why: decision.why, entry, effects: [] };
-  const effects = decision.effects.map(({ action }) => action);
-  return { kind: decision.kind, from, task, why: "", entry, effects };
-}
-
-function cancelledState(workflow: Workflow, status: string): string {
-  const end = endState(workflow, status, "cancelled");
-  if (end !== undefined) return end;
-  throw new Refusal([
-    {
-      code: "no-such-state",
-      text: `The workflow "${workflow.name}" has no terminal state with the outcome cancelled.`,
-      fix: `It has ${Object.keys(workflow.states).join(", ")}.`,
-    },
-  ]);
+  return changeView(core, await submitAsked(core, stored.task, request(actor), document));
 }
 
 /**

@@ -1,12 +1,11 @@
 import { Refusal } from "../../api/client.ts";
-import type { SaidView } from "../../api/person.ts";
+import type { QuestionView } from "../../api/questions.ts";
 import type { Routes } from "../../api/routes.ts";
-import { whyNobodyAsks, whyNoDialogue, whyNothingToApprove } from "../../engine/allowance.ts";
+import { whyNothingToApprove } from "../../engine/allowance.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Reason, TaskEvent } from "../../engine/decision.ts";
-import { stateOf } from "../../engine/enter.ts";
-import { answerTarget, startOf, theWayBack } from "../../engine/persons-turn.ts";
-import type { Facts, PersonsWord, Request } from "../../engine/request.ts";
+import { startOf, theWayBack } from "../../engine/persons-turn.ts";
+import type { Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { taskRef } from "../../ports/control-repository.ts";
@@ -14,33 +13,19 @@ import type { StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { learningIn } from "../merging/conflicts.ts";
 import { mustHave } from "../project.ts";
+import { answerInState, refuse, replyInDialogue, say, type Wish } from "../questions/answers.ts";
+import { questionOf } from "../questions/questions.ts";
 import { judgeUnreviewed, seenCommit } from "../reviewed.ts";
-import type { Addition } from "../task-documents.ts";
-import { isoTime, viewOf } from "../views.ts";
-import { hasTerminal } from "./explain-task.ts";
+import { changeView, isoTime, viewOf } from "../views.ts";
 import { doneState, isUnchanged, mergeApproved, onceMerged } from "./merge-task.ts";
-import { ask, changeView } from "./move-task.ts";
-import { runToCome } from "./tasks.ts";
+import { ask } from "./move-task.ts";
+import { runToCome, wholeNumber } from "./tasks.ts";
 
-const tellAnswer = "The person has answered: read ## Answers in {task_file}, the newest comes last. Then continue.";
-
-/** Writes a person's answer into the task file and continues the task, if it asked. An answer is not an approval. */
 export function answerTask(core: Core): Handler<Routes["answerTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { text } = asked.body;
-    const { task } = stored;
-    const { workflow, facts } = await core.look(task);
-    const { document } = facts;
-    const to = asked.body.to ?? answerTarget(workflow, stateOf(workflow, task.status), document);
-    const wish: Wish = to === undefined ? { kind: "continue" } : { kind: "move", to };
-    await mustBePerson(core, asked, stored, wish);
-    const around = { namesState: asked.body.to !== undefined, hasTerminal: await hasTerminal(core, task) };
-    const reason = whyNobodyAsks(workflow, task, document, around);
-    if (reason !== undefined) await refuse(core, stored, wish, reason);
-    return say(core, stored, wish, { tell: tellAnswer }, { section: "Answers", text });
+    return answerInState(core, stored, asked.body, (wish) => mustBePerson(core, asked, stored, wish));
   };
 }
 
@@ -163,20 +148,43 @@ export function respawnTask(core: Core): Handler<Routes["respawnTask"]> {
 
 export function replyTask(core: Core): Handler<Routes["replyTask"]> {
   return async (asked) => {
-    const { text } = asked.body;
     const stored = await findTask(core, asked);
-    if (asked.caller.kind === "human") await mustBeAsked(core, stored, text);
-    return ask(core, asked, stored, (actor) => ({ kind: "reply", actor, text }));
+    await actorFor(core, stored, asked, (actor) => ({ kind: "reply", actor, text: asked.body.text }));
+    return replyInDialogue(core, stored, asked.body);
   };
 }
 
-/** Refuses a reply that no agent waits for: none would read it. */
-async function mustBeAsked(core: Core, stored: StoredTask, text: string): Promise<void> {
-  const { task } = stored;
-  const { workflow, facts } = await core.lookFor(task);
-  const reason = whyNoDialogue(workflow, task, facts.document, await hasTerminal(core, task));
-  if (reason !== undefined) await refuse(core, stored, { kind: "reply", text }, reason);
+/** Few tasks ask something, so tasks are read in large pages. */
+export function listQuestions(core: Core): Handler<Routes["listQuestions"]> {
+  return async (asked) => {
+    const { query } = asked;
+    if (query.task !== undefined) {
+      const question = await questionOf(core, await findTask(core, { ...asked, params: { task: query.task } }));
+      return { questions: question === undefined ? [] : [question], next: null };
+    }
+    const limit = wholeNumber("limit", query.limit, 1, maxQuestions) ?? defaultPage;
+    const before = wholeNumber("before", query.before, 0);
+    const filter = { isOpen: true, ...(query.project === undefined ? {} : { project: query.project }) };
+    const questions: QuestionView[] = [];
+    for (let last = before; ; ) {
+      const page = await core.store.listTasks(
+        filter,
+        last === undefined ? { limit: pageSize } : { before: last, limit: pageSize },
+      );
+      for (const stored of page) {
+        const question = await questionOf(core, stored);
+        if (question !== undefined) questions.push(question);
+        if (questions.length === limit) return { questions, next: stored.order };
+        last = stored.order;
+      }
+      if (page.length < pageSize) return { questions, next: null };
+    }
+  };
 }
+
+const maxQuestions = 1_000;
+const defaultPage = 100;
+const pageSize = 500;
 
 /** A person starts a task, even if it would not start by itself. */
 export function spawnTask(core: Core): Handler<Routes["spawnTask"]> {
@@ -212,40 +220,6 @@ export function retryTask(core: Core): Handler<Routes["retryTask"]> {
 }
 
 type About = Asked<{ readonly project?: string }, unknown>;
-
-/** What the person's text does to the task. */
-type Wish = { readonly kind: "continue" } | { readonly kind: "move"; readonly to: string };
-
-/** Writes a person's text into a section, moves the task and tells its agent, atomically. */
-async function say(
-  core: Core,
-  { task }: StoredTask,
-  wish: Wish,
-  word: PersonsWord,
-  words: Omit<Addition, "at">,
-): Promise<SaidView> {
-  const request: Request = { ...wish, actor: { role: "human" }, word: { ...word, entry: task.entry, merged: true } };
-  if (words.text.trim() === "") {
-    const reason: Reason = { code: "bad-value", text: "The text is empty.", fix: 'Give it: -m "Your text"' };
-    throw new Refusal([reason]);
-  }
-  const answer = await core.submit(task.id, request, { ...words, at: core.clock.now() });
-  const change = await changeView(core, answer);
-  const { run, how } = learningIn(answer.decision);
-  return { change, section: words.section, told: how === "" ? null : { run, how } };
-}
-
-/** Throws a refusal, and records it in the task's history as every refusal is. */
-async function refuse(
-  core: Core,
-  { task }: StoredTask,
-  wish: Wish | { readonly kind: "reply"; readonly text: string } | { readonly kind: "respawn" },
-  reason: Reason,
-): Promise<never> {
-  const request: Request = { ...wish, actor: { role: "human" } };
-  await core.refusals.note(task, request, [reason]);
-  throw new Refusal([reason]);
-}
 
 /** Refuses a command that runs in a task's workspace: there the caller counts as the agent. */
 async function mustBePerson(core: Core, asked: About, stored: StoredTask, wish: Wish): Promise<void> {

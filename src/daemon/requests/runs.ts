@@ -12,8 +12,7 @@ import { findTask } from "../authorise.ts";
 import { publishAgents } from "../callers.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
-import { isoTime, viewOf } from "../views.ts";
-import { changeView } from "./move-task.ts";
+import { changeView, isoTime, viewOf } from "../views.ts";
 import { agentsOf, runOf } from "./tasks.ts";
 
 /** Agents give many signs in quick succession; clients redraw a few times per second. */

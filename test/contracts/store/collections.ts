@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type {
   Agent,
+  ChatQuestion,
   Conversation,
   Credential,
   Kept,
@@ -57,10 +58,14 @@ const pullRequest: PullRequestRecord = {
   },
   ...{ seenAt: 5, told: { "": "π" } },
 };
+const chatQuestion: ChatQuestion = {
+  ...sampleRecord("r1"),
+  ...{ need: "t1:2:question", isOpen: true, changedAt: 7, sent: { "-100": { message: 3, isClosed: false } } },
+};
 const records = {
   ...{ agents: agent, workspaces: workspace, runs: run, credentials: credential },
   ...{ messages: message, conversations: conversation, usage },
-  ...{ merges: merge, pullRequests: pullRequest },
+  ...{ merges: merge, pullRequests: pullRequest, chatQuestions: chatQuestion },
 };
 type Kind = keyof typeof records;
 
