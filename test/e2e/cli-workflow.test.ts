@@ -383,7 +383,7 @@ describe("workflow verify", () => {
   test("proves workflows; warnings are not failures", async () => {
     const { code, stdout } = await workflow("verify", "team", "minimal");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^team: proved \(\d+ positions, \d+ steps, 2 variants\); no errors, no warnings, .*$/m);
+    expect(stdout).toMatch(/^team: proved \(\d+ positions, \d+ steps, 4 variants\); no errors, no warnings, .*$/m);
     expect(stdout).toMatch(/^warning loading: /m);
     expect(stdout).toMatch(/^minimal: proved \(.*, 1 variant\); no errors, 1 warning, .*\n$/m);
   });

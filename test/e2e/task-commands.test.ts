@@ -150,8 +150,8 @@ describe("a new user", () => {
         "Work starts from main, and is merged into it.\n" +
         "Each task works in a clone, which shares nothing with your repository.\n" +
         'It has no commit yet, and agents need one to start from: git commit --allow-empty -m "The beginning"\n' +
-        "There is no channel to call you when a task needs you: there is no desktop here. Set notify.webhook or notify.command " +
-        "(signalbox config set), or keep signalbox events --follow --bell open.\n" +
+        "There is no channel to call you when a task needs you: there is no desktop here. Set notify.webhook, notify.command " +
+        "or chat.telegram (signalbox config set), or keep signalbox events --follow --bell open.\n" +
         'To create a task: signalbox task create "What is to be done"\n',
     });
     const again = await signalbox(["init", "--name", "other"]);
