@@ -78,7 +78,7 @@ test("the end of an agent with endless event files is noticed, and the daemon ke
     const { blocked } = await stage.call(routes.explainTask, { params: { task: ids[0] ?? "" } });
     return blocked.some(({ reason }) => reason.includes("is a link.")) ? blocked : undefined;
   }, 30_000);
-  expect(reasons.map(({ reason }) => reason).join()).toContain("The events of worker#1 cannot be read");
+  expect(reasons.map(({ reason }) => reason).join()).toContain("worker#1: Its events cannot be read");
   for (const id of ids) {
     const { held } = await stage.until(id, (task) => task.held !== null, 60_000);
     expect(held?.reason).toContain("SIGKILL");
