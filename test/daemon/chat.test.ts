@@ -106,6 +106,9 @@ test("a question goes once to each chat, a reply answers it as a person, and eve
     { text: "coffee#1 Brew\nhost asks t1.2.1:\n\nWhich beans?\n\nReply to this message to answer.", isSilent: false },
   ]);
   expect(to(team)).toHaveLength(1);
+  // The chats have asked, so no other channel calls.
+  await rest(60_000);
+  expect([phone.notes, server.sent.length]).toEqual([[], 2]);
   server.say({ chat: team ?? "", text: "Arabica", from: "Bob", replyTo: to(team)[0]?.id ?? 0, isGroup: true });
   await until(() => server.sent.length === 4);
   expect(await answers("t1")).toEqual([
@@ -115,9 +118,6 @@ test("a question goes once to each chat, a reply answers it as a person, and eve
     text: expect.stringMatching(/^The question t1\.2\.1 was answered by Bob over telegram at .* UTC: "Arabica"\.$/),
     ...{ replyTo: to(ann)[0]?.id, isSilent: true },
   });
-  // The chats have asked, so no other channel calls.
-  await rest(60_000);
-  expect(phone.notes).toEqual([]);
   // A late reply in the other chat is refused with who answered.
   server.say({ chat: ann ?? "", text: "Robusta", replyTo: to(ann)[0]?.id ?? 0 });
   await until(() => to(ann).length === 3);
