@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { telegram } from "../../src/adapters/telegram.ts";
 import type { RunningCore } from "../../src/daemon/create-core.ts";
 import { status } from "../../src/daemon/requests/daemon.ts";
+import { Fault } from "../../src/fault.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
@@ -45,9 +46,11 @@ async function begin(
   const home = more.home ?? mkdtempSync(join(tmpdir(), "signalbox-chat-"));
   onTestFinished(() => removeFolder(home));
   makePrivateFolder(homePlaces(home).run);
+  let isForbidden = false;
   const stage = await coreStage(talk, 9, store, () => ({
     ...{ home, channels: () => new Map([["phone", phone]]), config: () => ({ values, problems: [] }) },
     chat: () => {
+      if (isForbidden) throw new Fault("chat.token", "There is no valid token.");
       const signal = ending.signal;
       const chat = telegram({
         token: botToken,
@@ -91,6 +94,9 @@ async function begin(
       const before = server.sent.length;
       await until(() => server.sent.length >= before + 2);
     },
+    forbid: (forbidden: boolean) => {
+      isForbidden = forbidden;
+    },
     channels: async () => (await status(stage.core)({} as never)).calls.channels,
     answers: async (task: string) =>
       (await store.listEvents({ task }, 0, 1_000)).flatMap(({ event: { type, by, data } }) =>
@@ -106,6 +112,9 @@ test("a question goes once to each chat, a reply answers it as a person, and eve
     { text: "coffee#1 Brew\nhost asks t1.2.1:\n\nWhich beans?\n\nReply to this message to answer.", isSilent: false },
   ]);
   expect(to(team)).toHaveLength(1);
+  // The chats have asked, so no other channel calls.
+  await rest(60_000);
+  expect([phone.notes, server.sent.length]).toEqual([[], 2]);
   server.say({ chat: team ?? "", text: "Arabica", from: "Bob", replyTo: to(team)[0]?.id ?? 0, isGroup: true });
   await until(() => server.sent.length === 4);
   expect(await answers("t1")).toEqual([
@@ -115,9 +124,6 @@ test("a question goes once to each chat, a reply answers it as a person, and eve
     text: expect.stringMatching(/^The question t1\.2\.1 was answered by Bob over telegram at .* UTC: "Arabica"\.$/),
     ...{ replyTo: to(ann)[0]?.id, isSilent: true },
   });
-  // The chats have asked, so no other channel calls.
-  await rest(60_000);
-  expect(phone.notes).toEqual([]);
   // A late reply in the other chat is refused with who answered.
   server.say({ chat: ann ?? "", text: "Robusta", replyTo: to(ann)[0]?.id ?? 0 });
   await until(() => to(ann).length === 3);
@@ -213,6 +219,19 @@ test("while Telegram cannot be reached the person is called, doctor learns why, 
   await until(async () => (await answers("t1")).length === 1 && (await channels()).at(-1)?.problem === "");
   await rest(60_000);
   expect([to(ann).length, phone.notes.length, errors]).toEqual([2, 1, []]);
+});
+
+test("a token that cannot be read is a problem that doctor shows, and questions are sent once it can be read", async () => {
+  const { create, rest, says, server, until, channels, forbid } = await begin();
+  forbid(true);
+  await create("t1");
+  await rest();
+  await says("t1", "Which beans?");
+  await until(async () => (await channels()).at(-1)?.problem === "There is no valid token.");
+  expect([server.sent, (await channels()).at(-1)?.undelivered]).toEqual([[], ["coffee#1"]]);
+  forbid(false);
+  await until(() => server.sent.length === 2);
+  expect((await channels()).at(-1)).toMatchObject({ problem: "", undelivered: [] });
 });
 
 test("in quiet hours a question makes no sound", async () => {

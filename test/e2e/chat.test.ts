@@ -30,10 +30,12 @@ const script = `roles:
 
 test("a conversation shows what is asked, sends the answers, and goes on after it was left", async () => {
   const { signalbox, json, base, env, main, repository, until } = await startCommands(script, { flow: talk });
-  const create = async (branch: string) =>
-    (await json("task", "create", branch, `A ${branch}`, "--workflow", "flow")).task.id as string;
+  const create = async (branch: string) => {
+    const { task } = await json("task", "create", branch, `A ${branch}`, "--workflow", "flow");
+    await until(task.id, ({ needsPerson }) => needsPerson);
+    return task.id as string;
+  };
   const [one, two] = [await create("coffee"), await create("tea")];
-  for (const id of [one, two]) await until(id, ({ needsPerson }) => needsPerson);
   const { questions } = await json("chat");
   expect(questions.map(({ task, text }: { task: string; text: string }) => [task, text])).toEqual([
     [one, "Milk, or none?"],

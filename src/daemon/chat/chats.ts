@@ -51,6 +51,8 @@ interface ChatPorts {
 
 /** A question that passes within this time is not sent, and its end is not told before it is sure. */
 const debounce = 1_000;
+/** What the problem of a wrong setting is noted for, in place of a chat. */
+const settings = "settings";
 const firstPause = 5_000;
 const maxPause = 5 * 60_000;
 /** A longer question is cut, so that the lines after it arrive too. */
@@ -82,14 +84,14 @@ export function createChats(ports: ChatPorts): Chats {
     rows.delete(id);
     sentNeeds.delete(need);
   };
-  const opened = (): OpenChat | undefined => {
+  const opened = (): OpenChat | "broken" | undefined => {
     try {
       const found = ports.open();
-      troubles.delete("settings");
+      troubles.delete(settings);
       return found;
     } catch (error) {
-      noted("settings", error);
-      return undefined;
+      noted(settings, error);
+      return "broken";
     }
   };
   const noted = (where: string, error: unknown) => {
@@ -143,6 +145,7 @@ export function createChats(ports: ChatPorts): Chats {
   const deliverAll = async (): Promise<number | undefined> => {
     const found = opened();
     if (found === undefined) return undefined;
+    if (found === "broken") return troubles.get(settings)?.until;
     let next: number | undefined;
     for (const row of [...rows.values()]) {
       for (const chat of found.allowed) {
@@ -192,7 +195,9 @@ export function createChats(ports: ChatPorts): Chats {
     hasSent: ({ id }) => sentNeeds.has(id),
     async tell(chat, text, replyTo) {
       try {
-        await opened()?.chat.send({ chat, text, ...(replyTo === undefined ? {} : { replyTo }) });
+        const found = opened();
+        if (found === undefined || found === "broken") return;
+        await found.chat.send({ chat, text, ...(replyTo === undefined ? {} : { replyTo }) });
         noted(chat, undefined);
       } catch (error) {
         noted(chat, error);

@@ -47,6 +47,7 @@ interface Position {
 /** Foreign chats that were told why they get no answer; beyond this many, others are only counted. */
 const maxToldStrangers = 100;
 const receiving = "receiving";
+const settingsPause = 10_000;
 
 export function createReceiver({ core, file, open }: ReceiverPorts): Receiver {
   let strangers = 0;
@@ -55,18 +56,30 @@ export function createReceiver({ core, file, open }: ReceiverPorts): Receiver {
   let isStopped = false;
   let underWay: Promise<void> = Promise.resolve();
 
-  const found = () => {
-    try {
-      return open();
-    } catch {
-      // The sender reports it.
-      return undefined;
+  const pause = (milliseconds: number, signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const cancel = core().clock.after(milliseconds, resolve);
+      signal.addEventListener("abort", () => {
+        cancel();
+        resolve();
+      });
+    });
+  /** The configured chat service. While its settings are wrong, waits until they are not. */
+  const settled = async (signal: AbortSignal): Promise<OpenChat | undefined> => {
+    while (!signal.aborted) {
+      try {
+        return open();
+      } catch {
+        // The sender reports why.
+        await pause(settingsPause, signal);
+      }
     }
+    return undefined;
   };
   const run = async (signal: AbortSignal) => {
-    const opened = found();
+    const opened = await settled(signal);
     if (opened === undefined) return;
-    const { chats, clock } = core();
+    const { chats } = core();
     const { chat, allowed } = opened;
     let position = readPosition(file, chat);
     const save = (next: number, pending?: Pending) => {
@@ -100,13 +113,7 @@ export function createReceiver({ core, file, open }: ReceiverPorts): Receiver {
       } catch (error) {
         if (signal.aborted) return;
         chats.noted(receiving, error);
-        await new Promise<void>((resolve) => {
-          const cancel = clock.after(chats.pauseFor(receiving), resolve);
-          signal.addEventListener("abort", () => {
-            cancel();
-            resolve();
-          });
-        });
+        await pause(chats.pauseFor(receiving), signal);
       }
     }
   };
