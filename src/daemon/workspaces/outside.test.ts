@@ -31,7 +31,7 @@ async function look(
       commitAt: async () => undefined,
       async changedFiles(from: string) {
         if (from === "gone") throw new Fault("git.no-commit", "There is no such commit.");
-        return [{ path: "new.ts", change: "renamed", from: "old.ts" }];
+        return [{ path: { text: "new.ts" }, change: "renamed", from: { text: "old.ts" } }];
       },
     },
     kind: {
