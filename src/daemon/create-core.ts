@@ -232,7 +232,7 @@ export function createCore(ports: CorePorts): RunningCore {
         ...{ env: ports.agents.env, home: ports.home, places },
         allowed: () => agentSettings().agentsEnvironment,
       },
-      confine: createConfine({ ...ports.agents, places, home: ports.home, log, config: agentSettings }),
+      confine: createConfine({ ...ports.agents, store, places, home: ports.home, log, config: agentSettings }),
       testCommandOf: (project) => settingsOf(project).testCommand,
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
       ...(parts === undefined ? {} : { checkoutFor: parts.checkoutFor, diffOf: parts.diffOf }),
