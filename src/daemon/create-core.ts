@@ -136,6 +136,7 @@ export function createCore(ports: CorePorts): RunningCore {
       return outcome !== undefined && outcome !== "done";
     },
     sweep: async (entry) => void (await ports.agents?.processes.sweep(undefined, entry)),
+    sweepFolder: async (folder) => ports.agents?.processes.sweepFolder(folder),
     onError: (error) => onError(error),
   });
   const places = homePlaces(ports.home);
