@@ -127,6 +127,7 @@ export function createScriptedProcesses({
     },
     // Programs in memory have neither children nor an environment.
     sweep: async () => false,
+    sweepFolder: async () => {},
     watch(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -5,7 +5,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { writerOf, writeWhole } from "../durable-file.ts";
 import { Fault } from "../fault.ts";
 import type { BrokenTicket, Tickets } from "../ports/tickets.ts";
-import { changeTicket, isTicketId, readTicket, type Ticket } from "../tickets/ticket.ts";
+import { oneLine } from "../text.ts";
+import { changeTicket, isTicketId, maxIdLength, readTicket, type Ticket } from "../tickets/ticket.ts";
 
 /** The sorted names in a folder; empty if the folder is missing. */
 async function listFiles(folder: string): Promise<readonly string[]> {
@@ -133,12 +134,12 @@ export function ticketFiles(folder: string): Tickets {
         if (place % batchSize === batchSize - 1) await nextTurn();
         if (!file.endsWith(ending) || file.startsWith(".")) continue;
         const id = file.slice(0, -ending.length);
-        const found = isTicketId(id) ? readPlainFile(join(folder, file)) : noId;
+        const found = isTicketId(id) ? readPlainFile(join(folder, file)) : badName(id);
         // Deleted since the folder was read.
         if (found === undefined) continue;
         const read = found.ok ? readTicket(id, found.text) : found;
         if (read.ok) tickets.push(read.ticket);
-        else broken.push({ file, problem: read.problem });
+        else broken.push({ file: oneLine(file, maxName), problem: read.problem });
       }
       return { tickets, broken };
     },
@@ -163,7 +164,15 @@ export function ticketFiles(folder: string): Tickets {
   };
 }
 
-const noId = { ok: false, problem: "Its name may contain only letters, digits, dots, - and _." } as const;
+/** Of a file's name, in characters. */
+const maxName = 200;
+
+function badName(id: string): FileReading {
+  const problem = isTicketId(id.slice(0, maxIdLength))
+    ? `Its name has more than ${maxIdLength} characters.`
+    : "Its name must begin with a letter or digit, and may contain only letters, digits, dots, - and _.";
+  return { ok: false, problem };
+}
 
 interface Found {
   readonly path: string;

@@ -236,7 +236,11 @@ const indent = 4;
  * Rows under aligned titles, two spaces apart. The last column is wrapped. Without room
  * for all columns, the last ones go below each row, after their titles; names and paths are never cut.
  */
-export function writeTable(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string {
+export function writeTable(columns: readonly Column[], given: readonly (readonly string[])[], width: number): string {
+  // Only the last column has texts of several lines; a name with a line break would look like another row.
+  const rows = given.map((row) =>
+    row.map((cell, i) => (i < columns.length - 1 ? cell.replaceAll(/[\r\n\u2028\u2029]+/g, " ") : cell)),
+  );
   const widths = columns.map(({ title }, i) =>
     Math.max(displayWidth(title), ...rows.map((row) => displayWidth(row[i] ?? ""))),
   );

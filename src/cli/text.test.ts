@@ -25,6 +25,11 @@ test("text is wrapped between words, and the following lines are indented", () =
   expect(cut("a long sentence", 7)).toBe("a long…");
 });
 
+test("a name with a line break is one row of a table", () => {
+  const columns = [{ title: "NAME" }, { title: "FROM" }];
+  expect(writeTable(columns, [["a\nforged  row", "project"]], 80).split("\n")).toHaveLength(2);
+});
+
 test("a quote or a bracket around a command stays with it", () => {
   const text = "Install it with `npm install -g coffee`, then brew (signalbox task list) once.";
   expect(wrapMessage(text, 200)).toBe(text);

@@ -136,6 +136,7 @@ export function createCore(ports: CorePorts): RunningCore {
       return outcome !== undefined && outcome !== "done";
     },
     sweep: async (entry) => void (await ports.agents?.processes.sweep(undefined, entry)),
+    sweepFolder: async (folder) => ports.agents?.processes.sweepFolder(folder),
     onError: (error) => onError(error),
   });
   const places = homePlaces(ports.home);
@@ -232,7 +233,7 @@ export function createCore(ports: CorePorts): RunningCore {
         ...{ env: ports.agents.env, home: ports.home, places },
         allowed: () => agentSettings().agentsEnvironment,
       },
-      confine: createConfine({ ...ports.agents, places, home: ports.home, log, config: agentSettings }),
+      confine: createConfine({ ...ports.agents, store, places, home: ports.home, log, config: agentSettings }),
       testCommandOf: (project) => settingsOf(project).testCommand,
       placeFiles: async (task, role) => (await parts?.placeFiles(task, role)) ?? "",
       ...(parts === undefined ? {} : { checkoutFor: parts.checkoutFor, diffOf: parts.diffOf }),

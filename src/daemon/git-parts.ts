@@ -52,7 +52,7 @@ interface GitPartsPorts {
   /** Ends the runs of a task. */
   endRuns(task: string): Promise<void>;
   /** Ends processes that the commands of a task have left behind. */
-  endCommands(task: string): Promise<void>;
+  endCommands(task: string, folders: readonly string[]): Promise<void>;
   config(): { readonly values: PartialConfig };
   /** A task was changed without `submit`. */
   changed(stored: StoredTask): void;

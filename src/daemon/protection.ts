@@ -8,6 +8,7 @@ import { beganRef, type ControlRepository, taskRef } from "../ports/control-repo
 import type { Project, Store } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import type { ProjectFiles } from "../project-tests/finders.ts";
+import { globOf } from "../project-tests/glob.ts";
 import type { ProtectedChange } from "../project-tests/protected.ts";
 import { sha256 } from "../sha256.ts";
 import { type CommitFiles, commitFiles, readingCommits } from "./commit-files.ts";
@@ -178,7 +179,6 @@ export function createProtection(ports: ProtectionPorts): Protection {
       const { project, control } = await repositoryOf(task);
       const { protect, copy, link } = ports.settingsOf(project);
       const changes = await differences(control, commit, folder, await configuredFor(project, task), protect);
-      const { globOf } = await loadJudges();
       const ours = [...copy, ...link].map(globOf);
       return changes.flatMap(({ path, what }) => (ours.some((glob) => glob.test(path)) ? [] : [`${path} (${what})`]));
     },
@@ -335,7 +335,7 @@ async function differences(
 
 const deeper = ["bin/test", "script/test", ".cargo/config.toml", ".cargo/config", ".config/nextest.toml"];
 
-interface Judges extends Pick<typeof import("../project-tests/protected.ts"), "protectedChanges" | "globOf"> {
+interface Judges extends Pick<typeof import("../project-tests/protected.ts"), "protectedChanges"> {
   readonly testSources: typeof import("../project-tests/test-sources.ts")["testSources"];
   bestOf(files: ProjectFiles): BaseCommand | undefined;
 }
@@ -345,7 +345,7 @@ let judges: Judges | undefined;
 /** Loads on first use what brings parsers of TOML and JSON, which a daemon needs only once it tests or merges. */
 export async function loadJudges(): Promise<Judges> {
   if (judges !== undefined) return judges;
-  const [{ protectedChanges, globOf }, { testSources }, { findTestCommand }] = await Promise.all([
+  const [{ protectedChanges }, { testSources }, { findTestCommand }] = await Promise.all([
     import("../project-tests/protected.ts"),
     import("../project-tests/test-sources.ts"),
     import("../project-tests/find-test-command.ts"),
@@ -354,7 +354,7 @@ export async function loadJudges(): Promise<Judges> {
     const search = findTestCommand(files);
     return search.kind === "found" ? search.commands[0] : undefined;
   };
-  judges = { protectedChanges, globOf, testSources, bestOf };
+  judges = { protectedChanges, testSources, bestOf };
   return judges;
 }
 

@@ -26,6 +26,7 @@ function stage() {
   const commands = stoppableCommands(endless, {
     ...{ home: "/home", isPaused, hasEndedSince },
     sweep: async () => {},
+    sweepFolder: async () => {},
     onError: () => {},
   });
   const ends: string[] = [];
@@ -115,10 +116,11 @@ function realStage() {
     hasEndedSince: async () => false,
     home: folder,
     sweep: async (entry) => void (await processes.sweep(undefined, entry)),
+    sweepFolder: processes.sweepFolder,
     onError: (error) => expect.unreachable(String(error)),
   });
   onTestFinished(async () => {
-    for (const task of ["t1", "t2"]) await commands.endLeftBehind(task);
+    for (const task of ["t1", "t2"]) await commands.endLeftBehind(task, []);
     removeFolder(folder);
   });
   const pidOf = (name: string) => Number(readFileSync(join(folder, name), "utf8"));
@@ -157,7 +159,7 @@ test("processes that a task's commands have left can be ended, even after the co
   await run("t1:1", "server", "exit 0");
   await run("t1:2", "watcher", "exit 1");
   await run("t2:1", "other", "exit 0");
-  await commands.endLeftBehind("t1");
+  await commands.endLeftBehind("t1", []);
   expect([await lives("server"), await lives("watcher"), await lives("other")]).toEqual([false, false, true]);
 });
 
@@ -182,6 +184,7 @@ test("a command that a killed daemon has left is ended before its effect starts 
     },
     {
       ...{ home: "/home", isPaused: async () => false, hasEndedSince: async () => false, onError: () => {} },
+      sweepFolder: async () => {},
       sweep: async (entry) => {
         swept.push(entry);
         order.push("swept");

@@ -12,8 +12,11 @@ export interface StoppableCommands extends Commands {
   resumed(): void;
   /** Kills the running commands of a task, and starts none for it until the returned function is called. */
   stop(task: string): () => void;
-  /** Ends every process of a task's commands, whether or not the commands have ended. */
-  endLeftBehind(task: string): Promise<void>;
+  /**
+   * Ends every process of a task's commands, whether or not the commands have ended, and processes in the task's folders that
+   * have dropped their marks.
+   */
+  endLeftBehind(task: string, folders: readonly string[]): Promise<void>;
   /**
    * Ends every process of commands that an earlier daemon has run in a folder in which only the daemon's commands run. Does
    * so once for each folder: what this daemon's own commands have left may be needed.
@@ -30,6 +33,8 @@ interface SweepPorts {
   readonly home: string;
   /** Ends every process that was started with this entry, `NAME=value`, in its environment. */
   sweep(entry: string): Promise<void>;
+  /** Ends the processes in a folder that no mark identifies and that no person has started. */
+  sweepFolder(folder: string): Promise<void>;
   onError(error: unknown): void;
 }
 
@@ -42,7 +47,7 @@ const interrupted = Symbol("interrupted");
  */
 export function stoppableCommands(
   commands: Commands,
-  { home, isPaused, hasEndedSince, sweep, onError }: SweepPorts,
+  { home, isPaused, hasEndedSince, sweep, sweepFolder, onError }: SweepPorts,
 ): StoppableCommands {
   const markOf = (id: string) => `${home}:${id}`;
   const underWay = new Map<string, Set<AbortController>>();
@@ -122,7 +127,10 @@ export function stoppableCommands(
     },
     resumed,
     endFormer: (folder) => swept.get(folder, () => sweep(`SIGNALBOX_COMMANDS_IN=${folder}`)),
-    endLeftBehind: (task) => sweep(`SIGNALBOX_COMMANDS_OF=${markOf(task)}`),
+    async endLeftBehind(task, folders) {
+      await sweep(`SIGNALBOX_COMMANDS_OF=${markOf(task)}`);
+      await Promise.all(folders.map(sweepFolder));
+    },
     stop(task) {
       stopped.set(task, (stopped.get(task) ?? 0) + 1);
       for (const each of underWay.get(task) ?? []) each.abort();

@@ -51,6 +51,10 @@ test.each([
   ["a@{1}", 'The branch name "a@{1}" contains @{.'],
   ["@", 'The branch name "@" means the current commit to git.'],
   ["HEAD", 'The branch name "HEAD" means the current commit to git.'],
+  [
+    "refs/heads/main",
+    'The branch name "refs/heads/main" begins with refs/, so git would take it for another branch or ref.',
+  ],
   ["a:b", 'The branch name "a:b" contains one of ~ ^ : ? * [ \\.'],
   ["a\ud800", 'The branch name "a\\ud800" contains half of a surrogate pair, which is not valid text.'],
 ])("the branch name %j is refused with the reason", (name, problem) => {
@@ -80,9 +84,10 @@ test("git accepts every name that we accept", () => {
 test("git refuses every name that we refuse", () => {
   fc.assert(
     fc.property(names, (all) => {
-      // We are stricter in three cases: git reads @{…} as the name of another branch before it judges, lets a branch be
-      // named @, which everywhere else means HEAD, and accepts invisible characters.
-      const judged = all.filter((name) => name !== "@" && !name.includes("@{") && oneLine(name) === name);
+      // We are stricter in four cases: git reads @{…} as the name of another branch before it judges, lets a branch be
+      // named @, which everywhere else means HEAD, or refs/…, and accepts invisible characters.
+      const isStricter = (name: string) => name === "@" || name.includes("@{") || name.startsWith("refs/");
+      const judged = all.filter((name) => !isStricter(name) && oneLine(name) === name);
       const refused = judged.filter((name) => branchNameProblem(name) !== undefined);
       expect(acceptedByGit(refused)).toEqual([]);
     }),
@@ -134,6 +139,7 @@ test("any text becomes a name that git accepts, and an accepted name stays uncha
   expect(nearestBranchName("-agent-3")).toBe("agent-3");
   expect(nearestBranchName("a//b/../c.lock/.d")).toBe("a/b/c/d");
   expect(nearestBranchName("HEAD")).toBe("head");
+  expect(nearestBranchName("refs/refs/heads/main")).toBe("heads/main");
   const made = [...awkward, "", "@", "@{", "..", "/", "x".repeat(300), "é/".repeat(200), "a.lock.lock", "a.-."].map(
     nearestBranchName,
   );

@@ -26,6 +26,7 @@ const rules: readonly (readonly [broken: (name: string) => boolean, problem: str
   [(name) => name.startsWith(".") || name.includes("/."), "has a part that begins with a dot"],
   [(name) => name.endsWith(".lock") || name.includes(".lock/"), "has a part that ends with .lock"],
   [(name) => name.includes("@{"), "contains @{"],
+  [(name) => name.startsWith("refs/"), "begins with refs/, so git would take it for another branch or ref"],
   [(name) => name === "@" || name === "HEAD", "means the current commit to git"],
 ];
 
@@ -73,6 +74,7 @@ export function nearestBranchName(text: string): string {
     .split("/")
     .map((part) => part.replace(/^[.-]+|(\.lock)+$|[.-]+$/g, ""))
     .filter((part) => part !== "");
+  while (parts[0] === "refs" && parts.length > 1) parts.shift();
   const name = parts.join("/");
   if (branchNameProblem(name) === undefined) return name;
   const short = parts

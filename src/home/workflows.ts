@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { didYouMean, known } from "../engine/language/problem.ts";
 import { Fault } from "../fault.ts";
+import { oneLine } from "../text.ts";
 import { homePlaces, packageRoot, repositoryPlaces, shownPath } from "./places.ts";
 
 /** A workflow's name and file. The file has not been read yet. */
@@ -91,13 +92,17 @@ export function filesIn(folder: string): readonly string[] {
 
 function workflowsIn(folder: string | undefined, from: Found["from"]): readonly Found[] {
   if (folder === undefined) return [];
-  return filesIn(folder)
-    .filter((file) => file.endsWith(".yml") && !file.startsWith(".") && mayBeFile(join(folder, file)))
-    .map((file) => {
-      const path = resolve(folder, file);
-      return { name: file.slice(0, -".yml".length), from, file: path, shown: shownPath(path) };
-    })
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return (
+    filesIn(folder)
+      .filter((file) => file.endsWith(".yml") && !file.startsWith(".") && mayBeFile(join(folder, file)))
+      // A repository's files can have any names. One with a line break would look like two.
+      .filter((file) => file === oneLine(file))
+      .map((file) => {
+        const path = resolve(folder, file);
+        return { name: file.slice(0, -".yml".length), from, file: path, shown: shownPath(path) };
+      })
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+  );
 }
 
 /** A repository can contain links to devices and pipes, and reading those would never end. */

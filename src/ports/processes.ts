@@ -17,6 +17,8 @@ export interface Processes {
    * environment, even if records and windows are gone. Resolves when none is alive; true if any was.
    */
   sweep(head: ProcessIdentity | undefined, ...entries: readonly string[]): Promise<boolean>;
+  /** Ends the processes in a folder that no mark identifies and that no person has started. */
+  sweepFolder(folder: string): Promise<void>;
   /** Calls the listener whenever a program may have changed: it printed or ended. Returns a function that stops it. */
   watch(listener: (id: string) => void): () => void;
   /** A program's output on a channel, from a position on; at most `limit` bytes. It need not be text. */

@@ -39,6 +39,8 @@ export interface SandboxPlan {
   readonly own: readonly string[];
   /** Paths inside of `read` and `write` that the program finds empty. */
   readonly hidden: readonly string[];
+  /** Folders that the program finds empty where another mounted folder would show them, unless the plan names them itself. */
+  readonly concealed: readonly string[];
   /** Writable folders that the program finds at another path. */
   readonly placed: readonly { readonly from: string; readonly at: string }[];
   /** `closed`: it has only sockets in the file system. */

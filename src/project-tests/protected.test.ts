@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ProjectFiles } from "./finders.ts";
-import { globOf, protectedChanges } from "./protected.ts";
+import { globOf } from "./glob.ts";
+import { protectedChanges } from "./protected.ts";
 
 type Files = Readonly<Record<string, string>>;
 

@@ -1,4 +1,5 @@
 import type { ProjectFiles } from "./finders.ts";
+import { globOf } from "./glob.ts";
 import { partialFile } from "./protected-parts.ts";
 import { type TestSources, testSources } from "./test-sources.ts";
 
@@ -95,27 +96,3 @@ const withPrograms = (
     ["lerna", "the settings of the test runner", "lerna.json"],
   ] as const
 ).map(([program, what, glob]) => [program, what, globOf(glob)] as const);
-
-/**
- * A pattern for paths: `*` and `?` stay within a folder, `**` crosses folders, `{a,b}` and `[ab]` are choices. A pattern that
- * names a folder stands for everything in it; one without a slash stands for that name in the root only.
- */
-export function globOf(pattern: string): RegExp {
-  const plain = pattern.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "");
-  const tokens = /\*\*\/|\*\*|\*|\?|\[[^\]/]+\]|[{},]|[^*?[{},]+|\[/g;
-  let depth = 0;
-  const parts = [...plain.matchAll(tokens)].map(([token]) => {
-    if (token === "**/") return "(?:[^/]+/)*";
-    if (token === "**") return ".*";
-    if (token === "*") return "[^/]*";
-    if (token === "?") return "[^/]";
-    if (token === "{") return depth++ === 0 ? "(?:" : "\\{";
-    if (token === "}" && depth > 0) return --depth === 0 ? ")" : "\\}";
-    if (token === ",") return depth === 1 ? "|" : ",";
-    if (/^\[.+\]$/.test(token)) return token.replace(/^\[!/, "[^").replaceAll("\\", "\\\\");
-    return token.replace(/[\\^$.|+()[\]{}]/g, "\\$&");
-  });
-  // An unclosed brace is an ordinary character.
-  if (depth > 0) return globOf(pattern.replaceAll("{", "[{]"));
-  return new RegExp(`^(?:${parts.join("")})(?:/.*)?$`, "s");
-}

@@ -181,8 +181,10 @@ export function ticketBlock(text: string): ReturnType<typeof frontmatterBlock> {
 
 /** Whether a text can be a ticket's id: it must not lead to another folder. */
 export function isTicketId(id: string): boolean {
-  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(id);
+  return id.length <= maxIdLength && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id);
 }
+
+export const maxIdLength = 100;
 
 /** One value, without its quotes and without the comment after it. */
 function plain(value = ""): string {

@@ -129,6 +129,17 @@ test("if GitHub cannot be reached nothing is closed, and the fault says to retry
 const named = (id: string) => open.replace("c-1", id);
 const open = "---\nid: c-1\nstatus: open\n---\n# Brew\n";
 
+test("a file's name forges no line, and the reason why it is not read is its own", async () => {
+  const { tickets, write } = onDisk();
+  write("a\nnot read: nothing.md", named("a"));
+  write(`${"g".repeat(200)}.md`, named("g"));
+  const { broken } = await tickets.list();
+  expect(broken).toEqual([
+    { file: "a not read: nothing.md", problem: expect.stringContaining("may contain only letters") },
+    { file: expect.stringContaining("ggg"), problem: "Its name has more than 100 characters." },
+  ]);
+});
+
 test("links are not followed: a linked file is broken, and a linked folder is refused", async () => {
   const { folder, tickets, write } = onDisk();
   write("c-2.md", named("c-2"));

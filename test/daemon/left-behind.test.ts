@@ -14,8 +14,8 @@ import { human } from "./git-core.ts";
 import { startWorkspaceStage } from "./workspace-stage.ts";
 
 /** A process that has left its group and its session, prints its id, and keeps writing into the workspace. */
-const leaving = (pids: string, file: string) =>
-  `setsid sh -c 'echo $$ >>${pids}; for i in $(seq 6000); do echo x >>${file}; sleep 0.01; done' >/dev/null 2>&1 &
+const leaving = (pids: string, file: string, how = "") =>
+  `setsid ${how} sh -c 'echo $$ >>${pids}; for i in $(seq 6000); do echo x >>${file}; sleep 0.01; done' >/dev/null 2>&1 &
    while ! [ -e ${file} ]; do sleep 0.01; done`;
 const sh = (...lines: readonly string[]) => ["sh", "-c", lines.join("\n")];
 
@@ -69,13 +69,20 @@ test("no process of a cancelled task's commands keeps working in the next task's
   const stage = await startStage();
   const pids = join(stage.base, "pids");
   stage.say({
-    setup: sh('[ "$SIGNALBOX_TASK" = b2222 ] && exit', leaving(pids, "by-setup.txt")),
+    setup: sh(
+      '[ "$SIGNALBOX_TASK" = b2222 ] && exit',
+      leaving(pids, "by-setup.txt"),
+      // It has dropped all marks.
+      leaving(pids, "by-stray.txt", 'env -i PATH="$PATH"'),
+    ),
     testCommand: sh(leaving(pids, "by-tests.txt"), "sleep 600"),
     teardown: sh(leaving(pids, "by-teardown.txt")),
   });
   const { workspace } = await stage.begin("b1111");
   const shell = spawn("sleep", ["600"], { cwd: workspace, env: { ...process.env, SIGNALBOX_TASK: "b1111" } });
-  onTestFinished(() => void shell.kill("SIGKILL"));
+  const { SIGNALBOX_TASK: _, ...mine } = process.env;
+  const other = spawn("sleep", ["600"], { cwd: workspace, env: { ...mine, TERM: "xterm" } });
+  onTestFinished(() => void [shell, other].map((each) => each.kill("SIGKILL")));
   await stage.core.submit("b1111", { kind: "continue", actor: human });
   await expect.poll(() => existsSync(join(workspace, "by-tests.txt")), { timeout: 30_000 }).toBe(true);
   const letGo = stage.core.commands.stop("b1111");
@@ -86,9 +93,9 @@ test("no process of a cancelled task's commands keeps working in the next task's
   const next = await stage.begin("b2222");
   expect(next.workspace).toBe(workspace);
   const left = readFileSync(pids, "utf8").trim().split("\n").map(Number);
-  expect(left).toHaveLength(3);
-  expect(await Promise.all(left.map(stage.table.identify))).toEqual([undefined, undefined, undefined]);
+  expect(left).toHaveLength(4);
+  expect(await Promise.all(left.map(stage.table.identify))).toEqual(left.map(() => undefined));
   expect(stage.git(workspace, "status", "--porcelain")).toBe("");
   // A person's shell is not the task's.
-  expect([shell.exitCode, shell.signalCode]).toEqual([null, null]);
+  for (const { exitCode, signalCode } of [shell, other]) expect([exitCode, signalCode]).toEqual([null, null]);
 });

@@ -144,6 +144,7 @@ function confined(
   const confine = createConfine({
     ...{ home, log: quietLog, config: () => agentConfig({ agentsSandbox: "on", agentsNetworkAllow: [model] }) },
     sandbox: bubblewrap({ commands: spawnCommands, env: process.env, gate: ownProgram("gate") }),
+    store: { listProjects: async () => [] },
     places: { ...homePlaces(home), bin, socket },
   });
   return {

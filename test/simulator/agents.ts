@@ -94,6 +94,7 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
       await processes.kill(id);
       end(id);
     },
+    sweepFolder: async () => {},
     async sweep(_, entry) {
       const left = [...programs.values()].filter(
         ({ name, isLive }) => isLive && entry.endsWith(`/${name}/hooks/events`),

@@ -36,6 +36,7 @@ import {
   troubleFile,
 } from "./run-records.ts";
 import { createSpare, type SpareSupervisor } from "./spare-supervisor.ts";
+import { straysIn } from "./strays.ts";
 
 export interface ProcessesOptions {
   /** The folder that contains the runs' folders, and nothing else. */
@@ -68,6 +69,14 @@ export function createProcesses(options: ProcessesOptions): Processes {
     look: async (id) => lookAtRun(table, folderOf(id)),
     kill: async (id) => endRun(table, folderOf(id), grace),
     sweep: async (head, ...entries) => (await endFamily(table, { head, entries }, grace)) !== "",
+    async sweepFolder(inside) {
+      await Promise.all(
+        straysIn(inside).map(async (pid) => {
+          const head = await table.identify(pid);
+          if (head !== undefined) await endFamily(table, { head }, grace);
+        }),
+      );
+    },
     watch(listener) {
       const news = join(folder, newsFolder);
       makeFolder(news);

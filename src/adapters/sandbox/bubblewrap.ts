@@ -94,7 +94,7 @@ const howToAllow =
 /** Everything that a real sandbox needs, with a program that does nothing. */
 const probe: SandboxPlan = {
   ...{ argv: ["true"], folder: "/usr", work: { files: [] }, home: "/", closed: "/run/signalbox" },
-  ...{ network: "open", nests: false, read: [], write: [], own: [], hidden: [], placed: [] },
+  ...{ network: "open", nests: false, read: [], write: [], own: [], hidden: [], concealed: [], placed: [] },
 };
 
 /** The arguments of bubblewrap for these mounts. Pure. */

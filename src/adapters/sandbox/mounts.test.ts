@@ -22,7 +22,7 @@ for (const name of [
 
 const plan: SandboxPlan = {
   ...{ argv: ["agent"], folder: at("work"), work: "write", home: at("home"), closed: at("home", ".box") },
-  ...{ read: [], write: [], own: [], hidden: [], placed: [], network: "open", nests: false },
+  ...{ read: [], write: [], own: [], hidden: [], concealed: [], placed: [], network: "open", nests: false },
 };
 const kindAt = (mounts: readonly Mount[], path: string) => mounts.find((mount) => mount.at === path)?.kind;
 const kindsOf = (change: Partial<SandboxPlan>) => {
@@ -80,6 +80,18 @@ test("what belongs to the system is mounted once, and its links stay links", () 
 test("a hidden file cannot be read, whatever is mounted around it", () => {
   const kind = kindsOf({ read: [at("home", ".cargo")], hidden: [at("home", ".cargo", "credentials")] });
   expect(kind("home", ".cargo", "credentials")).toBe("blank");
+});
+
+test("a concealed folder is empty where a folder around it is mounted, unless the plan names it; elsewhere nothing shows it", () => {
+  for (const name of ["go/src/shop/cli", "go/src/other"]) mkdirSync(at("home", name), { recursive: true });
+  const [go, shop, other] = [at("home", "go"), at("home", "go/src/shop"), at("home", "go/src/other")];
+  const kind = kindsOf({ read: [go, other, join(shop, "cli")], concealed: [shop, other, at("outside"), "/usr"] });
+  expect([kind("home", "go"), kind("home", "go/src/shop"), kind("home", "go/src/shop/cli")]).toEqual([
+    ...["read", "closed", "read"],
+  ]);
+  expect([kind("home", "go/src/other"), kind("outside")]).toEqual([undefined, undefined]);
+  expect(kindAt(mountsOf({ ...plan, concealed: ["/usr", "/usr/share"] }), "/usr/share")).toBe("closed");
+  expect(kindAt(mountsOf({ ...plan, concealed: ["/usr", "/usr/share"] }), "/usr")).toBe("read");
 });
 
 test("a task file in a folder of its own opens that folder, and nothing else of the working folder", () => {

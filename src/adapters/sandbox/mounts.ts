@@ -43,8 +43,22 @@ export function mountsOf(plan: SandboxPlan): readonly Mount[] {
     ),
     ...plan.hidden.flatMap(blanks),
   ];
+  const shown = [...concealed(plan, all), ...all];
+  const byPath = new Map(shown.map((mount) => [mount.at, mount]));
+  return withoutRepetitions(shown.filter((mount) => canBePlaced(mount, byPath)));
+}
+
+/** Only where they would be seen: elsewhere a mount would show that they exist. */
+function concealed(plan: SandboxPlan, all: readonly Mount[]): readonly Mount[] {
   const byPath = new Map(all.map((mount) => [mount.at, mount]));
-  return withoutRepetitions(all.filter((mount) => canBePlaced(mount, byPath)));
+  return plan.concealed
+    .filter(exists)
+    .flatMap(both)
+    .filter((at) => {
+      const around = nearest(byPath, at);
+      return around !== undefined && "from" in around && !systemFolders.includes(at);
+    })
+    .map((at) => ({ kind: "closed", at, mode: "0700" }));
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   projectFolder,
 } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { oneLine } from "../../text.ts";
 import type { Context } from "../context.ts";
 import { describeWorkflow, workflowDocument } from "../describe-workflow.ts";
 import { exitCodes } from "../fast/tell.ts";
@@ -192,7 +193,9 @@ function hints(
   return [
     ...(own === 0 ? [`\nNone of your own in ${shown} yet. To make one: signalbox workflow eject default my-flow`] : []),
     ...(broken ? [`\nTo see everything that is wrong: signalbox workflow validate ${broken.name}`] : []),
-    ...strays.map(({ path, file }) => `\n${path} is not read; name it ${file.replace(/\.yaml$/, ".yml")}.`),
+    ...strays.map(
+      ({ path, file }) => `\n${oneLine(path)} is not read; name it ${oneLine(file).replace(/\.yaml$/, ".yml")}.`,
+    ),
   ];
 }
 

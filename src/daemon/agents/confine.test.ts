@@ -8,6 +8,7 @@ import { type AgentConfig, agentConfig } from "../../home/agent-fields.ts";
 import { homePlaces } from "../../home/places.ts";
 import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
 import type { SandboxPlan, SandboxState } from "../../ports/sandbox.ts";
+import type { Project } from "../../ports/store.ts";
 import type { Log } from "../../ports/system.ts";
 import { createConfine, installFolders, sandboxChoice } from "./confine.ts";
 
@@ -20,6 +21,11 @@ mkdirSync(join(clone, ".git"), { recursive: true });
 mkdirSync(worktree);
 writeFileSync(join(worktree, ".git"), "gitdir: /elsewhere\n");
 mkdirSync(join(user, ".m2", "repository"), { recursive: true });
+
+/** A repository with a linked worktree. */
+const shop = join(base, "shop");
+mkdirSync(join(shop, ".git", "worktrees", "side"), { recursive: true });
+writeFileSync(join(shop, ".git", "worktrees", "side", "gitdir"), `${join(base, "side", ".git")}\n`);
 
 const works: SandboxState = { works: true, path: "/usr/bin/bwrap", version: "0.8.0" };
 const broken: SandboxState = { works: false, reason: "It is not installed.", fix: "Install it." };
@@ -35,6 +41,7 @@ function stageOf({ state = works, config = {} }: Stage) {
   const log = { warn: (text: string) => warnings.push(text) } as unknown as Log;
   const confine = createConfine({
     ...{ home, log, places: homePlaces(home), config: () => agentConfig(config) },
+    store: { listProjects: async () => [shop, join(user, "opened")].map((path) => ({ path }) as Project) },
     sandbox: {
       detect: async () => state,
       async wrap(plan) {
@@ -167,4 +174,11 @@ test("a proxy needs a sandbox, and a harness that works through one", async () =
   await expect(run({ network: "proxy" }, clone, { needsNetwork: true })).rejects.toThrow(
     "Agent cannot work through a proxy.",
   );
+});
+
+test("a sandbox conceals all projects with their linked worktrees, unless the user opens a folder around them", async () => {
+  const { run, plans } = stageOf({ config: { agentsSandboxRead: ["~/opened"] } });
+  await run();
+  expect(plans[0]?.concealed).toEqual(expect.arrayContaining([shop, join(base, "side")]));
+  expect(plans[0]?.concealed).not.toContain(join(user, "opened"));
 });

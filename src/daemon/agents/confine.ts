@@ -9,7 +9,9 @@ import type { AgentConfig } from "../../home/agent-fields.ts";
 import { type Places, packageRoot } from "../../home/places.ts";
 import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
 import type { Sandbox, SandboxPlan } from "../../ports/sandbox.ts";
+import type { Store } from "../../ports/store.ts";
 import type { Log } from "../../ports/system.ts";
+import { concealedFolders } from "./concealed-folders.ts";
 
 interface ConfinePorts {
   /** Where it is missing, no run is confined. */
@@ -19,6 +21,7 @@ interface ConfinePorts {
   readonly home: string;
   readonly log: Log;
   config(): AgentConfig;
+  readonly store: Pick<Store, "listProjects">;
 }
 
 interface RunToConfine {
@@ -110,7 +113,7 @@ function cacheFolder(home: string, project: string, { permissions }: HarnessOrde
 }
 
 /** What a run finds in its sandbox. Creates its folders for caches. */
-async function planOf({ places, home, config }: ConfinePorts, run: RunToConfine): Promise<SandboxPlan> {
+async function planOf({ places, home, config, store }: ConfinePorts, run: RunToConfine): Promise<SandboxPlan> {
   const { project, harness, order, launch } = run;
   const { folder, runFolder, taskFile, permissions } = order;
   const user = launch.env.HOME || homedir();
@@ -118,6 +121,9 @@ async function planOf({ places, home, config }: ConfinePorts, run: RunToConfine)
   const isForeign = (path: string) => path !== home && !path.startsWith(`${home}${sep}`);
   const ownPaths = (paths: readonly string[]) => paths.map((path) => expanded(path, user)).filter(isForeign);
   const { agentsSandboxRead, agentsSandboxWrite } = config();
+  const repositories = (await store.listProjects()).map(({ path }) => path);
+  // What the user opens is open, with everything in it.
+  const opened = ownPaths([...agentsSandboxRead, ...agentsSandboxWrite]).map((path) => `${path}${sep}`);
   return {
     argv: launch.argv,
     folder,
@@ -141,6 +147,9 @@ async function planOf({ places, home, config }: ConfinePorts, run: RunToConfine)
     ],
     own: [...temporaryFolders(launch.env, runFolder), ...(needed.own ?? [])],
     hidden: [...secretsOfToolchains.map((name) => join(user, name)), ...(needed.hidden ?? [])],
+    concealed: concealedFolders(repositories, user).filter(
+      (path) => !opened.some((each) => `${path}${sep}`.startsWith(each)),
+    ),
     placed: [...(await cachesIn(cacheFolder(home, project, order), user, launch.env)), ...(needed.placed ?? [])],
     network: networkOf(run, config()),
     nests: needed.nests ?? false,

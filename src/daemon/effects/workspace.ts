@@ -300,7 +300,7 @@ interface GitEffectPorts extends CommandPorts {
   readonly parking: Pick<Parking, "released">;
   readonly room: PoolRoom;
   endRuns(task: string): Promise<void>;
-  endCommands(task: string): Promise<void>;
+  endCommands(task: string, folders: readonly string[]): Promise<void>;
   readonly protection: Protection;
   readonly settingsOf: SettingsOf;
   limits(): UpkeepLimits;

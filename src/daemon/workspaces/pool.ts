@@ -167,7 +167,7 @@ export interface PoolPorts {
   readonly room: PoolRoom;
   /** Ends the task's runs: none may work in a released folder. */
   endRuns(task: string): Promise<void>;
-  endCommands(task: string): Promise<void>;
+  endCommands(task: string, folders: readonly string[]): Promise<void>;
   limits(): UpkeepLimits;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
 }
@@ -179,7 +179,7 @@ export interface ReleaseWorkspacesPorts extends BindPorts, SavePorts {
   /** Ends the task's runs: none may work in a folder that another task gets. */
   endRuns(task: string): Promise<void>;
   /** Ends the processes that the task's commands left running, such as a server that the setup started. */
-  endCommands(task: string): Promise<void>;
+  endCommands(task: string, folders: readonly string[]): Promise<void>;
 }
 
 /**
@@ -191,8 +191,12 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
   const released: string[] = [];
   await ports.endRuns(task);
   // After the teardown, which may itself stop what the setup started.
-  await ports.endCommands(task);
-  for (const workspace of await store.workspaces.list({ task })) {
+  const bound = await store.workspaces.list({ task });
+  await ports.endCommands(
+    task,
+    bound.filter(({ kind }) => kind !== "folder").map(({ path }) => path),
+  );
+  for (const workspace of bound) {
     if (workspace.kind === "folder") {
       await store.workspaces.remove(workspace.id);
       continue;

@@ -51,10 +51,8 @@ export async function busyWith(control: ControlGit, place: GitPlace): Promise<Wa
   const gitFolder = await gitFolderOf(control.run, place);
   const operation = operationIn(gitFolder);
   if (operation !== undefined) {
-    return waits(
-      "operation",
-      `A ${operation} is under way in ${folder}. End it, or abort it: git ${operation} --abort`,
-    );
+    const abort = operation === "bisect" ? "git bisect reset" : `git ${operation} --abort`;
+    return waits("operation", `A ${operation} is under way in ${folder}. End it, or abort it: ${abort}`);
   }
   // A git process that a killed daemon started may still be running, and its update only looks interrupted.
   const lock = lookAtLock(join(gitFolder, "index.lock"), folder);

@@ -155,9 +155,20 @@ async function fetchBranch(
     if (!(error instanceof Fault)) throw error;
     if (error.code === "git.locked") return waits("locked", `${error.message} ${error.hint}`);
     // The branch was checked out just now, or a rebase is using it.
-    if (error.code === "git.checked-out-elsewhere") return waits("checked-out", `${error.message} ${error.hint}`);
+    if (error.code === "git.checked-out-elsewhere")
+      return (await operationUnderWay(control, place)) ?? waits("checked-out", `${error.message} ${error.hint}`);
     throw error;
   }
+}
+
+/** A rebase or a bisect uses a branch although its worktree has none checked out, and git's list does not show that. */
+async function operationUnderWay(control: ControlGit, place: GitPlace): Promise<Waits | undefined> {
+  for (const { folder, branch, isMissing } of await listWorktrees(control.run, place)) {
+    if (branch !== undefined || isMissing) continue;
+    const busy = await busyWith(control, { folder, configuration: "user" });
+    if (busy?.reason === "operation") return busy;
+  }
+  return undefined;
 }
 
 /** The worktrees that have a branch checked out. */
