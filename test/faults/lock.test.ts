@@ -91,5 +91,5 @@ test("a command whose daemon is killed before it answers reports that, with advi
   const { code, stderr } = await asked.ran;
   expect(code).toBe(1);
   expect(stderr).toContain("The daemon ended before it answered.");
-  expect(stderr).toContain("signalbox task history");
+  expect(stderr).toContain("signalbox status");
 });
