@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
-import { forgeStage } from "./forge-stage.ts";
+import { forgeStage, human } from "./forge-stage.ts";
 
 const branch = "signalbox/b1111";
 
@@ -75,4 +75,28 @@ test("without a forge, a local merge closes the recorded pull request", async ()
   expect(await store.pullRequests.get("b1111")).toMatchObject({ state: "open" });
   expect(await merge()).toMatchObject({ state: "merged", task: { status: "served" } });
   expect(await store.pullRequests.get("b1111")).toMatchObject({ state: "merged" });
+});
+
+test("a workflow's merge on the forge stops for a person where the work changes what decides about it", async () => {
+  const stage = await forgeStage();
+  const { begin, move, until, github, git, remote, remoteAt, core } = stage;
+  const { workspace } = await begin();
+  mkdirSync(join(workspace, ".github/workflows"), { recursive: true });
+  writeFileSync(join(workspace, ".github/workflows/ci.yml"), "on: push\n");
+  git(workspace, "add", "-A");
+  git(workspace, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "checks");
+  await move("b1111", "offered");
+  github.state.reviews.push({
+    ...{ id: 1, pull: 1, author: "ann", association: "MEMBER", body: "" },
+    ...{ state: "APPROVED", commit: remoteAt(branch) ?? "" },
+  });
+  await core.submit("b1111", { kind: "move", to: "joined", actor: human });
+  const held = await until("b1111", ({ task }) => task.held !== undefined);
+  expect(held).toMatchObject({ status: "joined", held: { word: "protected" } });
+  expect(held.held?.reason).toContain(".github/workflows/ci.yml");
+  expect(github.requests.filter(({ method }) => method === "PUT")).toEqual([]);
+  git(remote, "update-ref", "refs/heads/main", remoteAt(branch) ?? "");
+  await core.submit("b1111", { kind: "continue", actor: human });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  expect(github.requests.filter(({ method }) => method === "PUT")).toHaveLength(1);
 });
