@@ -123,21 +123,59 @@ const needsOf = async ({ core, store }: Pick<Awaited<ReturnType<typeof agentStag
   return stored === undefined ? "" : (await core.needs.of(stored)).map(({ text }) => text).join("\n");
 };
 
-test("an unforeseen error while the end of a run is judged needs a person, until the end can be judged", async () => {
-  let isBroken = true;
-  const stage = await agentStage(once, () => [{ hang: true }]);
-  const end = () => {
-    if (isBroken) throw new RangeError("Maximum call stack size exceeded");
-    return { text: "", answer: undefined, error: undefined, events: [] };
+/** A run with an error, until `mend` is called: whenever it is checked, or when its end is judged. */
+async function failingRun(where: "check" | "end", error: Error) {
+  let isBroken = false;
+  const fails = <T>(value: T) => {
+    if (isBroken) throw error;
+    return value;
   };
-  stage.known.set(meter.name, { ...meter, readOutput: () => ({ push: () => [], end }) } as never);
+  const turn = { text: "", answer: undefined, error: undefined, events: [] };
+  const harness = {
+    ...meter,
+    readOutput: () => ({ push: () => [], end: () => (where === "end" ? fails(turn) : turn) }),
+    get can() {
+      return where === "check" ? fails(meter.can) : meter.can;
+    },
+  };
+  const stage = await agentStage(once, () => [{ hang: true }]);
+  stage.known.set(meter.name, harness as never);
   await stage.create("t1");
   await stage.hasStarted();
-  stage.processes.end("t1-1", { code: 0 });
+  isBroken = true;
+  if (where === "end") stage.processes.end("t1-1", { code: 0 });
+  return {
+    ...stage,
+    mend: () => {
+      isBroken = false;
+    },
+    raised: async () =>
+      (await stage.store.listEvents({ task: "t1" }, 0, 500)).flatMap(({ event }) =>
+        event.type === "agent.raised" ? [event.data.reason] : [],
+      ),
+  };
+}
+
+test("an unforeseen error while a run is checked needs a person, once, until the run can be checked", async () => {
+  const stage = await failingRun("check", new RangeError("Maximum call stack size exceeded"));
   await stage.until(() => needsOf(stage));
   expect(await needsOf(stage)).toContain("unforeseen error occurred while it was checked");
   expect(await needsOf(stage)).toContain("Maximum call stack size exceeded.");
-  isBroken = false;
+  await stage.clock.pass(60_000);
+  expect(await stage.raised()).toHaveLength(1);
+  stage.mend();
+  await stage.until(async () => (await needsOf(stage)) === "");
+  stage.processes.end("t1-1", { code: 0 });
+  await stage.isIn("done");
+});
+
+test("an error of the system while the end of a run is judged needs a person, once, until the end can be judged", async () => {
+  const stage = await failingRun("end", Object.assign(new Error("EIO: i/o error"), { code: "EIO" }));
+  await stage.until(() => needsOf(stage));
+  expect(await needsOf(stage)).toContain("How it ended could not be read: EIO: i/o error");
+  await stage.clock.pass(60_000);
+  expect(await stage.raised()).toHaveLength(1);
+  stage.mend();
   await stage.isIn("done");
 });
 

@@ -22,15 +22,20 @@ export async function checkRun(
   try {
     await watch.look(seen);
   } catch (error) {
-    if (!(error instanceof Fault) && isWatched()) await raise(ports, watch, `${unforeseen}${messageOf(error)}`);
+    // Another reason that the check has found stays: two reasons would replace each other at every check.
+    const mayRaise = isWatched() && (watch.started.raised === "" || isOurs(watch));
+    if (!(error instanceof Fault) && mayRaise) await raise(ports, watch, `${unforeseen}${messageOf(error)}`);
     throw error;
   }
   // The check may have found that the run has ended: then its record is closed, and must stay closed.
   if (!isWatched()) return;
   const { started, trouble } = watch;
-  const isOurs = started.raised.startsWith(unforeseen) || started.raised.startsWith(unreadable);
-  if (trouble !== "" && (isOurs || started.raised === "")) await raise(ports, watch, `${unreadable}${trouble}`);
-  else if (trouble === "" && isOurs) await watch.keep({ started: { ...started, raised: "" } });
+  if (trouble !== "" && (started.raised === "" || isOurs(watch))) await raise(ports, watch, `${unreadable}${trouble}`);
+  else if (trouble === "" && isOurs(watch)) await watch.keep({ started: { ...started, raised: "" } });
+}
+
+function isOurs({ started: { raised } }: RunWatch): boolean {
+  return raised.startsWith(unforeseen) || raised.startsWith(unreadable);
 }
 
 function messageOf(error: unknown): string {
