@@ -205,7 +205,7 @@ export const foundByLives: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/workspaces/pool.ts",
-        from: "let salvage = await saveWorkspace(ports, own, workspace.path, owner);",
+        from: "let salvage = await save();",
         to: "let salvage: Salvage | undefined = { saved: undefined, ignored: [], repositories: [], refused: [] };",
       },
       {

@@ -227,8 +227,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/merging/land.ts",
-        from: "  await round.planned(merged);\n  const result = await place.publish(round, tips, top);\n",
-        to: "  const result = await place.publish(round, tips, top);\n  await round.planned(merged);\n",
+        from: "  await round.planned(merged);\n  const result = await place.publish({ ...round, pushed: () => round.published(merged) }, tips, top);\n",
+        to: "  const result = await place.publish({ ...round, pushed: () => round.published(merged) }, tips, top);\n  await round.planned(merged);\n",
       },
     ],
     test: "src/daemon/merging/land.test.ts",
@@ -308,7 +308,7 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     name: "a merge that was published before a crash is made and reported again",
     edits: [
       {
-        file: "src/daemon/merging/merging.ts",
+        file: "src/daemon/merging/merge-record.ts",
         from: 'return (known.only ?? commit) === commit || (now.to === "" && known.reason === "");',
         to: "return known.at < 0;",
       },
