@@ -138,7 +138,7 @@ test("parts that are merged at once make one merge commit each", async () => {
 });
 
 /** At least as many as there are changes, whether the parts are merged together or one after the other. */
-const deaths = 18;
+const deaths = 22;
 
 describe("a daemon that dies before it changes something continues with the same result", () => {
   test.each(Array.from({ length: deaths }, (_, at) => at + 1))("at change %i", async (at) => {

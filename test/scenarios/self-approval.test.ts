@@ -220,7 +220,7 @@ test.concurrent("a verdict that a worker wrote into the reviewer's file is worth
   await life.reaches("stuck");
   expect(await life.moves()).toEqual(["working → agent-review (worker asked)", "agent-review → stuck (engine rule 4)"]);
   expect(await life.story()).toContain(
-    'document.unclaimed engine {"role":"reviewer","run":"reviewer#2","sections":["Review"]}',
+    'document.unclaimed engine {"role":"reviewer","run":"reviewer#2","sections":["Review"]',
   );
   const { stdout } = await scenes.signalbox("task", "show", life.id, "--json");
   expect(JSON.parse(stdout).document.text).not.toContain("Ghostwritten");
