@@ -80,7 +80,16 @@ async function confine(rounds: number): Promise<void> {
   const argv = ["date", "+%s%N"];
   const plan = {
     ...({ argv, folder, work: "write", home: join(folder, "user"), closed: join(folder, "home") } as const),
-    ...{ read: [root, process.execPath], write: [], own: [], hidden: [], placed: [], network: true, nests: false },
+    ...{
+      read: [root, process.execPath],
+      write: [],
+      own: [],
+      hidden: [],
+      concealed: [],
+      placed: [],
+      network: "open" as const,
+      nests: false,
+    },
   };
   const startOf = async (id: string, command: () => Promise<readonly string[]>) => {
     const began = performance.timeOrigin + performance.now();
@@ -145,7 +154,7 @@ async function idle(pids: readonly number[]): Promise<void> {
   await sleep(seconds * 1_000);
   const { user, system } = process.cpuUsage(own);
   judge(`${pids.length} idle supervisors, % of a core`, ((ticks() - before) / 100 / seconds) * 100, 4);
-  judge("whoever watches them, % of a core", ((user + system) / 1e6 / seconds) * 100, 1);
+  judge("the process that watches them, % of a core", ((user + system) / 1e6 / seconds) * 100, 1);
   stop();
   const memory = pids.map((pid) => {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");

@@ -12,10 +12,10 @@ DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...asked: Paramet
   const run = statement.run.bind(statement);
   const isCommit = /^\s*commit/i.test(sql);
   const isWrite = /^\s*(insert|update|delete)/i.test(sql);
-  statement.run = (...args: Parameters<typeof run>) => {
+  statement.run = ((...args: Parameters<typeof run>) => {
     const result = run(...args);
     if (isCommit || (isWrite && !this.isTransaction)) Atomics.wait(nobody, 0, 0, milliseconds);
     return result;
-  };
+  }) as typeof run;
   return statement;
 } as typeof prepare;

@@ -198,7 +198,7 @@ async function openFilled(file: string, count: number, open = count) {
   const store = createSqliteStore(database, file);
   await store.addProject({
     ...{ name: "coffee", path: "/coffee", defaultBranch: "main", poolSize: 2, workflow: "default", createdAt: 0 },
-    ...{ harness: "claude", reviewHarness: "codex", branchPrefix: "signalbox" },
+    ...{ harness: "claude", reviewHarness: "codex", branchPrefix: "signalbox", workspaces: "clone" },
   });
   const tasks: StoredTask[] = [];
   for (let i = 0; i < count; i += 500) {

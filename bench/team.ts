@@ -1,24 +1,16 @@
-// How well and how fast the children of a plan are given out, without a daemon: plans are run to their end with `nextChildren`
-// and a simulated clock. The lower bound of a plan is its longest chain, or all its work divided by the agents. No order is
-// faster, and for many plans none is as fast: where one item joins everything, the other agents must wait for it. So the
-// plans have the width that an architect is asked for, which is work for all engineers.
+// How well and how fast the children of a plan are given out. First without a daemon: plans are run to their end with
+// `nextChildren` and a simulated clock. The lower bound of a plan is its longest chain, or all its work divided by the agents.
+// No order is faster, and for many plans none is as fast: where one item joins everything, the other agents must wait for it.
+// So the plans have the width that an architect is asked for, which is work for all engineers. Then one plan with a daemon.
 //
 // Durations are drawn around what the sizes say, so that a size is an estimate; a second time they are exactly that.
-import { type Child, type FanOutOptions, type Item, nextChildren } from "../src/engine/fan-out.ts";
+import { type Child, nextChildren } from "../src/engine/fan-out.ts";
 import { emptyLedger, findingsProblem, takeReview } from "../src/engine/findings.ts";
-import { weights } from "../src/engine/plan-order.ts";
 import { type Defect, defects } from "./defects.ts";
+import { bound, drawItems, drawPlan, exactly, type Plan, random, run, sum } from "./plans.ts";
+import { runTeam } from "./team-run.ts";
 
 const plans = 400;
-const sizes = ["S", "M", "L"] as const;
-
-interface Plan {
-  readonly items: readonly Item[];
-  readonly agents: number;
-  /** How long each item takes. */
-  readonly durations: ReadonlyMap<string, number>;
-}
-
 let failed = false;
 const all = Array.from({ length: plans }, (_, seed) => drawPlan(seed + 1));
 const exact = all.map((plan) => ({ ...plan, durations: exactly(plan.items) }));
@@ -86,48 +78,14 @@ print(
 );
 limit("that, with a ledger / without", total(({ kept }) => kept.rounds) / total(({ lost }) => lost.rounds), 0.5);
 
-// The same with a daemon and git, 60 items and 8 scripted agents, belongs here.
+process.stdout.write("\n");
+const measured = await runTeam();
+print("60 items, 8 agents, a real daemon: bound, s", measured.bound.toFixed(0));
+print("makespan, and in waves, s", measured.makespan.toFixed(1), measured.makespanInWaves.toFixed(1));
+print("what a part took besides its work, s", measured.overhead.toFixed(2));
+limit("makespan / bound", measured.makespan / measured.bound, 1.2);
+limit("makespan / makespan in waves", measured.makespan / measured.makespanInWaves, 0.85);
 process.exit(failed ? 1 : 0);
-
-/**
- * Runs a plan to its end, asking once for each change: a child has ended, and others were started in its place. For each
- * start, `starts` has the children that were running.
- */
-function run({ items, agents, durations }: Plan, options: Partial<FanOutOptions> = {}) {
-  const places = new Map(items.map(({ id }, place) => [id, place]));
-  const children: Child[] = items.map(({ id }) => ({ id, state: "waiting", tries: 0 }));
-  const running = new Map<string, number>();
-  const starts: { readonly id: string; readonly beside: readonly string[] }[] = [];
-  const changes: (readonly [number, Child])[][] = [[]];
-  let clock = 0;
-  const set = (id: string, state: Child["state"]) => {
-    const place = places.get(id) ?? 0;
-    children[place] = { id, state, tries: 1 };
-    changes.at(-1)?.push([place, children[place]]);
-  };
-  for (;;) {
-    const next = nextChildren(items, children, { parallel: agents, waves: false, policy: "continue", ...options });
-    changes.push([]);
-    for (const id of next.start) {
-      starts.push({ id, beside: [...running.keys()] });
-      running.set(id, clock + (durations.get(id) ?? 0));
-      set(id, "running");
-    }
-    if (next.over !== undefined) return { makespan: clock, starts, changes };
-    let first = "";
-    for (const [id, end] of running) if (first === "" || end < (running.get(first) ?? 0)) first = id;
-    clock = running.get(first) ?? clock;
-    running.delete(first);
-    set(first, "done");
-  }
-}
-
-function bound({ items, agents, durations }: Plan): number {
-  const ends = new Map<string, number>();
-  for (const { id, needs } of items)
-    ends.set(id, (durations.get(id) ?? 0) + Math.max(0, ...needs.map((need) => ends.get(need) ?? 0)));
-  return Math.max(...ends.values(), sum([...durations.values()]) / agents);
-}
 
 function countBeside(starts: ReturnType<typeof run>["starts"], { items }: Plan): number {
   const files = new Map(items.map((item) => [item.id, new Set(item.files)]));
@@ -158,99 +116,6 @@ function engineTime(count: number, lives: number): number {
   return (user + system) / 1000 / lives;
 }
 
-function drawPlan(seed: number): Plan {
-  const draw = random(seed);
-  const count = 20 + Math.floor(draw() * 181);
-  const shape = (["random", "layers", "chains", "fork-join"] as const)[seed % 4] ?? "random";
-  const agents = 2 + Math.floor(draw() * 15);
-  const items = drawItems(draw, shape, count, agents);
-  // An estimate is right on average, and in two of three cases within 2/3 and 3/2.
-  const durations = new Map(items.map(({ id, size }) => [id, weights[size] * Math.exp(0.4 * normal(draw))]));
-  return { items, agents, durations };
-}
-
-type Shape = "random" | "layers" | "chains" | "fork-join";
-
-function drawItems(draw: () => number, shape: Shape, count: number, agents: number): readonly Item[] {
-  const whole = (most: number) => Math.floor(draw() * most);
-  const needs = needsOf(shape, count, agents, whole);
-  const folders = Math.max(3, Math.round(count / 10));
-  return needs.map((each, place): Item => {
-    const size = sizes[draw() < 0.35 ? 0 : draw() < 0.65 ? 1 : 2] ?? "M";
-    // Most work is in files of its own; some files are everybody's.
-    const files = [`src/part-${place}.ts`];
-    if (draw() < 0.3) files.push(`src/folder-${whole(folders)}/index.ts`);
-    if (draw() < 0.08) files.push(["README.md", "package.json"][whole(2)] ?? "");
-    return {
-      id: `i${place}`,
-      title: "",
-      description: "",
-      needs: [...new Set(each)].map((need) => `i${need}`),
-      files,
-      size,
-    };
-  });
-}
-
-function needsOf(
-  shape: Shape,
-  count: number,
-  agents: number,
-  whole: (most: number) => number,
-): readonly (readonly number[])[] {
-  const list = Array.from({ length: count }, (_, place) => place);
-  switch (shape) {
-    // Each needs up to three of those before it.
-    case "random":
-      return list.map((place) => Array.from({ length: Math.min(place, whole(4)) }, () => whole(place)));
-    // Layers of different widths; each item needs one of the layer before, and perhaps any earlier one.
-    case "layers": {
-      const layers: number[][] = [];
-      for (let place = 0; place < count; ) {
-        const width = Math.min(count - place, agents + whole(2 * agents));
-        layers.push(Array.from({ length: width }, (_, i) => place + i));
-        place += width;
-      }
-      return layers.flatMap((layer, depth) => {
-        const before = layers[depth - 1] ?? [];
-        const first = layer[0] ?? 0;
-        return layer.map(() =>
-          depth === 0 ? [] : [before[whole(before.length)] ?? 0, ...(whole(2) === 0 ? [whole(first)] : [])],
-        );
-      });
-    }
-    // Chains of different lengths; some items need one of another chain too.
-    case "chains": {
-      const chains = agents + whole(2 * agents);
-      const last: number[] = [];
-      return list.map((place) => {
-        const chain = whole(chains);
-        const before = last[chain];
-        last[chain] = place;
-        const other = place > 0 && whole(10) === 0 ? [whole(place)] : [];
-        return before === undefined ? other : [before, ...other];
-      });
-    }
-    // Several parts side by side: in each, one item first, then branches of one to three items, then one that joins them.
-    case "fork-join": {
-      const needs: number[][] = [];
-      while (needs.length < count) {
-        const first = needs.length;
-        const size = Math.min(count - first, 3 + whole(8));
-        const ends: number[] = [];
-        needs.push([]);
-        while (needs.length - first < size - 1) {
-          const length = Math.min(size - 1 - (needs.length - first), 1 + whole(3));
-          for (let i = 0; i < length; i++) needs.push([i === 0 ? first : needs.length - 1]);
-          ends.push(needs.length - 1);
-        }
-        if (size > 1) needs.push(ends);
-      }
-      return needs;
-    }
-  }
-}
-
 /**
  * A reviewer and an author, until the reviewer has nothing to say. The reviewer words its reports differently each time, in
  * another order, some twice; now and then it reports what is fixed, and something small that it did not mind before. With a
@@ -270,7 +135,8 @@ function review(seed: number, hasLedger: boolean) {
   let ledger = emptyLedger;
   let [rounds, reports, refused, joined] = [0, 0, 0, 0];
   const idOf = (defect: Defect) => ledger.findings.find(({ title }) => defect.titles.includes(title))?.id;
-  const changed = new Set<string>();
+  // The first round whose commit has the last change of a file.
+  const changedIn = new Map<string, number>();
   while (rounds < 30) {
     rounds++;
     const reported = [...present, ...[...fixed].filter(() => chance(0.2)), ...(chance(0.6) ? [one(small)] : [])];
@@ -294,7 +160,8 @@ function review(seed: number, hasLedger: boolean) {
       const gone = ledger.findings.filter(({ state, title }) => state === "open" && !isPresent(title));
       const answer = [...gone.map(({ id }) => ({ id, state: "fixed" })), ...entries];
       if (findingsProblem(ledger, answer) !== undefined) refused++;
-      const context = { role: "reviewer", commit: `c${rounds}`, hasChanged: (file: string) => changed.has(file) };
+      const hasChanged = (file: string, since: string) => (changedIn.get(file) ?? 0) > Number(since.slice(1));
+      const context = { role: "reviewer", commit: `c${rounds}`, hasChanged };
       ledger = takeReview(ledger, answer, context).ledger;
       for (const defect of reported) seen.add(defect);
       joined += reported.filter((defect) => idOf(defect) === undefined).length;
@@ -305,7 +172,7 @@ function review(seed: number, hasLedger: boolean) {
       if (!chance(0.67)) continue;
       present.delete(defect);
       fixed.add(defect);
-      changed.add(defect.file);
+      changedIn.set(defect.file, rounds + 1);
     }
   }
   const doubles = [...seen].filter(
@@ -314,35 +181,12 @@ function review(seed: number, hasLedger: boolean) {
   return { rounds, reports, refused, joined, doubles: doubles.length, left: present.size };
 }
 
-function exactly(items: readonly Item[]): ReadonlyMap<string, number> {
-  return new Map(items.map(({ id, size }) => [id, weights[size]]));
-}
-
 function withoutFiles(plan: Plan): Plan {
   return { ...plan, items: plan.items.map((item) => ({ ...item, files: [] })) };
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed * 0x9e3779b1;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function normal(draw: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
-}
-
 function ratios(values: readonly number[], of: readonly number[]): readonly number[] {
   return values.map((value, i) => value / (of[i] ?? value));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 function spread(what: string, values: readonly number[], maxMean: number, maxP95: number): void {
