@@ -1,6 +1,7 @@
 // Removes each edge, guard, gate, hook and rule from a copy of `default`, `classic` and `minimal`, one at a time, and runs the
-// scenarios with the copy: at least one must fail. Prints a table; exits with 1 if no scenario noticed a removal.
-// Only some: npm run edges -- classic "working → stuck"
+// scenarios with the copy: at least one must fail. Then gives wrong plans, answers, decisions and names to the command line: each
+// must be refused, and change nothing. Prints a table; exits with 1 if a removal was not noticed, or wrong input not refused.
+// Only some: npm run edges -- classic "working → stuck", or npm run edges -- input
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +18,14 @@ const sideBySide = Number(process.env.EDGES_AT_ONCE ?? "3");
 const maxOutput = 20_000;
 const missedIt = "NOT NOTICED";
 
+/** The name under which only wrong input is tried. */
+const input = "input";
+
 const [only = "", part = ""] = process.argv.slice(2);
+if (only !== "" && only !== input && !workflows.includes(only)) {
+  process.stderr.write(`There is nothing to try about "${only}". There are ${[...workflows, input].join(", ")}.\n`);
+  process.exit(2);
+}
 const chosen = workflows.filter((name) => only === "" || name === only);
 const folders = Array.from({ length: sideBySide }, () => mkdtempSync(join(tmpdir(), "signalbox-edges-")));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
@@ -36,6 +44,13 @@ try {
     if (whole.failed) throw new Error(`The scenarios of ${name} fail with the unchanged file.\n${whole.said}`);
     const waiting = mutants.values();
     await Promise.all(folders.map((folder) => noticeAll(folder, name, waiting)));
+  }
+  if (only === "" || only === input) {
+    const { failed, said } = await runTests("e2e", join("test", "e2e", "wrong-input.test.ts"), [], {});
+    process.stdout.write(
+      `\n${input}: ${failed ? `NOT REFUSED\n${said}` : "all of it is refused, and changes nothing"}\n`,
+    );
+    if (failed) missed++;
   }
 } finally {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -78,13 +93,22 @@ function play(
   about: string,
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly failed: boolean; readonly said: string }> {
-  const vitest = [join("node_modules", "vitest", "vitest.mjs"), "run", "--project", "scenarios"];
   const filter = about === "" ? [] : ["--testNamePattern", about];
-  const child = spawn(
-    process.execPath,
-    [...vitest, join("test", "scenarios", `${name}.test.ts`), "--bail=1", ...filter],
-    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env, SCENARIO_WORKFLOWS: folder } },
-  );
+  const file = join("test", "scenarios", `${name}.test.ts`);
+  return runTests("scenarios", file, ["--bail=1", ...filter], { ...env, SCENARIO_WORKFLOWS: folder });
+}
+
+function runTests(
+  project: string,
+  file: string,
+  flags: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly failed: boolean; readonly said: string }> {
+  const vitest = [join("node_modules", "vitest", "vitest.mjs"), "run", "--project", project];
+  const child = spawn(process.execPath, [...vitest, file, ...flags], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (chunk: string) => {

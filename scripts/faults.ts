@@ -5,9 +5,10 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import { describeFault, drawCrowd, planFaults } from "../test/simulator/faults.ts";
+import { describeFault, drawCrowd, planLife } from "../test/simulator/faults.ts";
 import { live } from "../test/simulator/live.ts";
 import type { Found, Totals } from "../test/simulator/simulate.ts";
+import { hasPlans } from "../test/simulator/team.ts";
 import { readSimulated, simulated } from "../test/simulator/world.ts";
 
 /** How often a long run prints its progress. */
@@ -37,7 +38,7 @@ if (count === 1) {
   const chosen = workflows[first % workflows.length];
   if (chosen === undefined) fail("There is no workflow.");
   const crowd = values.crowd ? drawCrowd(first) : undefined;
-  const life = await live({ seed: first, faults: planFaults(first), crowd, ...chosen });
+  const life = await live({ seed: first, faults: planLife(first, hasPlans(chosen)), crowd, ...chosen });
   print(`${chosen.name}, seed ${first}\n${life.trace.join("\n")}\ntrace hash ${life.hash}`);
   process.exit(life.violations.length > 0 ? 1 : 0);
 }

@@ -10,6 +10,8 @@ import { mutants } from "../test/simulator/simulate.ts";
 /** The same seeds in every run, so that a bug that was found once is always found. */
 const seeds = 2_000;
 const crowdedSeeds = 600;
+/** Of lives with plans, which are long. */
+const plannedSeeds = 400;
 const [only = ""] = process.argv.slice(2);
 const root = resolve(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "signalbox-mutants-"));
@@ -35,7 +37,8 @@ process.stdout.write(`\n${chosen.length} planted, ${chosen.length - missed} foun
 process.exit(missed > 0 ? 1 : 0);
 
 /** The violation or failed test; undefined if the bug was not found. */
-async function look({ name, edits, test, isCrowded }: Mutant): Promise<string | undefined> {
+async function look(mutant: Mutant): Promise<string | undefined> {
+  const { name, edits, test } = mutant;
   const originals = new Map<string, string>();
   try {
     for (const { file, from, to } of edits) {
@@ -48,15 +51,16 @@ async function look({ name, edits, test, isCrowded }: Mutant): Promise<string | 
         text.replace(from, () => to),
       );
     }
-    return test === undefined ? await simulate(name, isCrowded === true) : await runTest(name, test);
+    return test === undefined ? await simulate(mutant) : await runTest(name, test);
   } finally {
     for (const [path, text] of originals) writeFileSync(path, text);
   }
 }
 
-async function simulate(name: string, isCrowded: boolean): Promise<string | undefined> {
-  const kind = isCrowded ? ["--crowd", "--seeds", String(crowdedSeeds)] : ["--seeds", String(seeds)];
-  const said = await run([join("scripts", "faults.ts"), ...kind]);
+async function simulate({ name, isCrowded, workflow }: Mutant): Promise<string | undefined> {
+  const count = isCrowded ? crowdedSeeds : workflow === undefined ? seeds : plannedSeeds;
+  const kind = [...(isCrowded ? ["--crowd"] : []), ...(workflow === undefined ? [] : ["--workflow", workflow])];
+  const said = await run([join("scripts", "faults.ts"), ...kind, "--seeds", String(count)]);
   const [, seed, promise] = /^seed (\d+), .*\n([^:\n]+):/m.exec(said) ?? [];
   if (seed === undefined && !/^0 violations$/m.test(said)) throw new Error(`"${name}" does not run.\n${said}`);
   return seed === undefined ? undefined : `the simulator, seed ${seed}: ${promise};`;

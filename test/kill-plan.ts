@@ -17,6 +17,8 @@ export const killPlan = {
   random: { usual: 6, long: 100 },
   /** Daemons of a crew with a folder full of tickets, by a second process: test/faults/crew/under-fire.ts. */
   fire: { usual: 0, long: 200 },
+  /** Daemons of a team: test/faults/kill-teams.ts. */
+  team: { usual: 6, long: 150 },
 } as const satisfies Readonly<Record<string, Kills>>;
 
 /** The number of kills in this suite. SIGNALBOX_KILLS overrides it. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type Call, createClient } from "../../src/api/client.ts";
 import { socketRequest } from "../../src/api/socket-request.ts";
+import { daemonFlags } from "../../src/cli/start-daemon.ts";
 import { appFile } from "../programs.ts";
 import type { Home } from "./home.ts";
 
@@ -22,7 +23,7 @@ export interface Daemon {
 const running = new Set<Daemon>();
 
 export function spawnDaemon(home: Home, nodeArguments: readonly string[] = []): Daemon {
-  const child = spawn(process.execPath, [...nodeArguments, appFile, "--foreground"], {
+  const child = spawn(process.execPath, [...daemonFlags, ...nodeArguments, appFile, "--foreground"], {
     env: home.env,
     ...(home.uid === undefined ? {} : { uid: home.uid, gid: home.uid }),
     stdio: ["ignore", "ignore", "pipe"],
@@ -55,8 +56,8 @@ export function spawnDaemon(home: Home, nodeArguments: readonly string[] = []): 
 }
 
 /** Starts a daemon and resolves when it listens. */
-export async function startDaemon(home: Home): Promise<Daemon> {
-  const daemon = spawnDaemon(home);
+export async function startDaemon(home: Home, nodeArguments: readonly string[] = []): Promise<Daemon> {
+  const daemon = spawnDaemon(home, nodeArguments);
   if (await daemon.listens) return daemon;
   throw new Error(`The daemon ended with ${await daemon.ended}:\n${daemon.said()}`);
 }

@@ -5,14 +5,18 @@ import { bodyOf, parseTaskDocument, withSection } from "../../src/documents/task
 import type { Facts } from "../../src/engine/request.ts";
 import type { Task } from "../../src/engine/task.ts";
 import { allHold } from "../../src/engine/when.ts";
-import type { Gate, Guard, State, Way } from "../../src/engine/workflow.ts";
+import type { Gate, Guard, State, Way, Workflow } from "../../src/engine/workflow.ts";
 import type { Harness, HarnessOrder, ScreenState } from "../../src/ports/harness.ts";
 import type { Processes, ProcessOrder } from "../../src/ports/processes.ts";
 import type { StoredTask } from "../../src/ports/store.ts";
 import type { Terminal, WindowOrder } from "../../src/ports/terminal.ts";
+import { checkPrompt } from "./families.ts";
 import type { Misbehaviour } from "./faults.ts";
-import { bringMainIn, commitAll } from "./memory-workspaces.ts";
-import { type Lots, type Program, sign, type World } from "./world.ts";
+import { bringIn, commitAll } from "./memory-workspaces.ts";
+import { commitsToBring, drawAnswer, hasPlans, isUsable, planWish } from "./team.ts";
+import { type Lots, mainBranch, type Program, sign, type World } from "./world.ts";
+
+const alive = { isLive: true, isBusy: true, hasAnswered: false };
 
 /** Guards on counters need none. */
 const noFacts = { numbers: {} } as unknown as Facts;
@@ -41,9 +45,10 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
       if (other.task !== task && other.order.folder === folder)
         world.violate("at most one agent owns a task", `${run} of ${task} works in the folder of ${other.task}.`);
     }
-    const program: Program = { name, task, role, run, order, isLive: true, isBusy: true, heard: [], told: [] };
+    const program: Program = { name, task, role, run, order, ...alive, heard: [], told: [] };
     programs.set(name, program);
     world.note(`${run} of ${task} starts`);
+    if (hasPlans(world) && order.mode === "turn") checkPrompt(world, program);
     started(program);
   };
   const end = (name: string) => {
@@ -154,7 +159,7 @@ export interface SimulatedAgent {
 const maxTurns = 12;
 
 export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgent {
-  const { clock, tails, terminal, processes, repositories, workflow } = world;
+  const { clock, tails, terminal, processes, repositories } = world;
   const turns = new Map<string, number>();
   const manners = new Map<string, Misbehaviour | undefined>();
 
@@ -177,7 +182,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     const folder = folderOf(program);
     if (folder === undefined || program.order.permissions === "reduced") return;
     // Shared files, so that tasks conflict.
-    const path = lots.chance(0.25) ? "recipe.md" : `${program.task}-${lots.between(1, 3)}.md`;
+    const path = lots.chance(hasPlans(world) ? 0.45 : 0.25) ? "recipe.md" : `${program.task}-${lots.between(1, 3)}.md`;
     const content = `work ${world.next()} ${sign(program, world.next())}`;
     folder.files.set(path, content);
     world.made.contents.add(content);
@@ -208,21 +213,25 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
   /** The states that it may ask for, as the prompt would tell it. */
   const waysFor = async (program: Program, how: Misbehaviour | undefined): Promise<readonly Way[]> => {
     const task = (await world.store.getTask(program.task))?.task;
-    const all = Object.values((task && workflow.states[task.status])?.out ?? {}).flat();
+    const workflow = task && world.workflowOf(task);
+    const all = Object.values((task && workflow?.states[task.status])?.out ?? {}).flat();
     // An agent that behaves well knows in which round it is.
     const isKnown = ({ source }: Guard) => source === "counter";
-    const holds = ({ when }: Way) => task !== undefined && allHold(when.filter(isKnown), workflow, task, noFacts);
+    const holds = ({ when }: Way) =>
+      task !== undefined && workflow !== undefined && allHold(when.filter(isKnown), workflow, task, noFacts);
     return how === undefined ? all.filter(holds) : all;
   };
-  const isFor = (program: Program, { by, gates, to }: Way) =>
+  const isFor = (program: Program, workflow: Workflow, { by, gates, to }: Way) =>
     gates.length > 0 && by !== undefined
       ? by.includes(program.role)
       : gates.some(({ section }) => (workflow.owners[section] ?? []).includes(program.role)) && to !== "";
 
-  async function hand(program: Program, lots: Lots, how: Misbehaviour | undefined): Promise<void> {
+  async function hand(program: Program, lots: Lots, how: Misbehaviour | undefined, isAgain = false): Promise<void> {
     const all = await waysFor(program, how);
-    const own = all.filter((way) => isFor(program, way));
-    const way = lots.pick(how === "greedy" || how === "forge" ? all : own);
+    const task = (await world.store.getTask(program.task))?.task;
+    const workflow = task === undefined ? world.workflow : world.workflowOf(task);
+    const own = all.filter((way) => (isAgain ? way.gates.length > 0 : isFor(program, workflow, way)));
+    const way = lots.pick(!isAgain && (how === "greedy" || how === "forge") ? all : own);
     if (way === undefined || !program.isLive) return;
     // A forger also writes future sections: a verdict that no reviewer has given yet.
     const gated = workflow.ways.filter(({ gates }) => gates.length > 0);
@@ -249,17 +258,22 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     tell(program, { kind: "busy", what: "" });
     show(program, "busy");
     if (how === "hang") return;
-    if (how === "die") {
+    if (how === "die")
       later(program, lots.between(1, 20_000), () =>
         programs.finish(program, lots.chance(0.5) ? { code: 1 } : { signal: "SIGKILL" }),
       );
-    }
     const time = lots.between(500, 12_000);
     const hasEnough = count > maxTurns;
     later(program, time, () => {
       if (how === "idle" || hasEnough) return;
-      if (lots.chance(/conflict/i.test(text) ? 0.9 : 0.3)) bringMainIn(world, program.order.folder);
-      if (lots.chance(0.85)) work(program, lots, lots.chance(0.8));
+      const brings = lots.chance(/conflict/i.test(text) ? 0.9 : 0.3) ? commitsToBring(world, program.task) : [];
+      const works = lots.chance(0.85);
+      const commits = works && lots.chance(0.8);
+      void Promise.resolve(brings).then((all) => {
+        if (!program.isLive) return;
+        for (const each of all) bringIn(world, program.order.folder, each);
+        if (works) work(program, lots, commits);
+      });
     });
     if (program.order.mode === "session") {
       later(program, time + 1_000, () => {
@@ -268,6 +282,10 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
       if (how === "busybody")
         for (let more = 1_200; more < 60_000; more += lots.between(500, 4_000))
           later(program, time + more, () => work(program, lots, true));
+      // Sections from before a move are spent, so a forger writes the next state's sections in that state.
+      if (how === "forge")
+        for (const more of [5_000, 9_000, 13_000])
+          later(program, time + more, () => void hand(program, lots, how, true));
       later(program, time + 2_500, () => {
         show(program, "ready");
         program.isBusy = false;
@@ -277,11 +295,15 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
       return;
     }
     later(program, time + 2_500, () => {
-      const isDone = lots.chance(0.4) || count > 3 || hasEnough;
-      const said = how === "nonsense" ? "{{{" : isDone ? "I did it.\nDONE" : "I did a step.";
+      const said = lots.chance(0.4) || count > 3 || hasEnough ? "I did it.\nDONE" : "I did a step.";
       if (how === "nonsense") return programs.finish(program, { code: lots.between(0, 2) });
-      processes.print(program.name, `${JSON.stringify({ kind: "result", text: said })}\n`);
-      programs.finish(program, { code: 0 });
+      void world.store.getTask(program.task).then((stored) => {
+        if (!program.isLive) return;
+        const answer = stored && drawAnswer(world, lots, stored.task);
+        program.hasAnswered = stored !== undefined && isUsable(world, stored.task, answer);
+        processes.print(program.name, `${JSON.stringify({ kind: "result", text: said, answer })}\n`);
+        programs.finish(program, { code: 0 });
+      });
     });
   };
 
@@ -298,9 +320,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
         } else turn(program, program.order.prompt);
       });
     },
-    hear(program, text) {
-      later(program, 50, () => turn(program, text));
-    },
+    hear: (program, text) => void later(program, 50, () => turn(program, text)),
     meddle() {
       for (const program of world.programs.values())
         if (program.isLive && program.order.mode === "session")
@@ -339,19 +359,20 @@ export type AskAsPerson = (route: string, task: string, body: unknown) => Promis
 
 /** What a person does about a task that may need one: a random allowed action. */
 export function attend(world: World, lots: Lots, { task }: StoredTask, ask: AskAsPerson): void {
-  const state = world.workflow.states[task.status];
+  const state = world.workflowOf(task).states[task.status];
   if (state === undefined) return;
   const hasAgent = [...world.programs.values()].some((each) => each.isLive && each.task === task.id);
+  const planned = planWish(world, lots, task);
   const asks = task.held !== undefined || state.wait.kind === "human" || (state.wait.kind === "open" && !hasAgent);
-  if (!asks) return;
-  const [route, body] = wishOf(world, lots, task, state);
+  if (!asks && planned === undefined) return;
+  const [route, body] = planned ?? wishOf(world, lots, task, state);
   // A person with time looks at what nobody has reviewed, and merges it.
   const isShown = route === "mergeTask" && world.isCalm ? ask("diffTask", task.id, {}) : Promise.resolve();
   isShown.then(() => ask(route, task.id, body)).catch(() => undefined);
 }
 
 function wishOf(world: World, lots: Lots, task: Task, state: State): readonly [route: string, body: unknown] {
-  const outcomeOf = (name: string) => world.workflow.states[name]?.outcome;
+  const outcomeOf = (name: string) => world.workflowOf(task).states[name]?.outcome;
   const targets = Object.values(state.out)
     .flat()
     .filter(({ by, to }) => (by === undefined || by.includes("human")) && outcomeOf(to) !== "cancelled")
@@ -373,6 +394,6 @@ function wishOf(world: World, lots: Lots, task: Task, state: State): readonly [r
 function makeMergeable(world: World, { id, workspace }: Task): void {
   const rest = commitAll(world, workspace, "rest");
   if (rest !== undefined) world.note(`the person commits what is left of ${id}: ${rest.slice(0, 7)}`);
-  const merged = bringMainIn(world, workspace);
+  const merged = bringIn(world, workspace, world.repositories.branches.get(mainBranch));
   if (merged !== undefined) world.note(`the person brings main into ${id}: ${merged.slice(0, 7)}`);
 }

@@ -3,6 +3,7 @@ import { blankIdentity } from "../../src/engine/task.ts";
 import { Fault } from "../../src/fault.ts";
 import { readyTickets } from "../../src/tickets/ready-tickets.ts";
 import type { Daemon } from "./daemon.ts";
+import type { Wanted } from "./team.ts";
 import type { Lots, World } from "./world.ts";
 
 /** A crew that works through tickets by itself, in a life in which the person creates no tasks. */
@@ -85,15 +86,17 @@ export async function checkAgents({ store, violate }: World): Promise<void> {
 }
 
 /** The person creates a task again if its creation was not confirmed. */
-export async function create(world: World, id: string, daemonNow: () => Daemon | undefined): Promise<void> {
+export async function create(world: World, wanted: Wanted, daemonNow: () => Daemon | undefined): Promise<void> {
   const daemon = daemonNow();
-  const again = () => void world.clock.after(2_000, () => void create(world, id, daemonNow));
+  const { id, parent = "", settings = {} } = wanted;
+  const { workflow, text } = wanted.other ?? world;
+  const again = () => void world.clock.after(2_000, () => void create(world, wanted, daemonNow));
   if ((await world.store.getTask(id)) !== undefined) return;
   if (daemon === undefined) return again();
-  world.clock.after(30_000, () => void create(world, id, daemonNow));
+  world.clock.after(30_000, () => void create(world, wanted, daemonNow));
   try {
     const { core } = daemon;
-    await core.workflows.keep(world.workflow, world.text);
+    await core.workflows.keep(workflow, text);
     const identity = {
       ...blankIdentity,
       id,
@@ -101,11 +104,12 @@ export async function create(world: World, id: string, daemonNow: () => Daemon |
       summary: `Brew ${id}`,
       branch: `signalbox/${id}`,
       harness: "simulated",
+      parent,
       ticket: ticketOf(world, id),
     };
     const facts = { ...(await core.factsOf(identity as never)), poolFull: await core.scheduler.isFull("coffee", "") };
     const stored = await core.store.createTask("coffee", (number) => {
-      const decision = createTask(world.workflow, { ...identity, number, workflow: world.workflow.name }, facts);
+      const decision = createTask(workflow, { ...identity, number, workflow: workflow.name, settings }, facts);
       if (decision.kind !== "moved") throw new Fault("task.invalid", "It cannot be created.");
       const { task, events, effects } = decision;
       return { task, document: { text: "", authors: {} }, events, effects, at: core.clock.now() };

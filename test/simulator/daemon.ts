@@ -18,9 +18,11 @@ import type { WorkspaceKind } from "../../src/ports/workspaces.ts";
 import type { ProjectFiles } from "../../src/project-tests/finders.ts";
 import type { Programs } from "./agents.ts";
 import { checkAgents } from "./crew.ts";
+import { checkFamily, checkNewPart, checkParentsRoom } from "./families.ts";
 import type { DaemonLife, FaultInjector } from "./faults.ts";
 import { memoryRoot } from "./memory-files.ts";
 import { checkDecision, checkDone, checkEffect, checkedTickets, checkMerge, type Known } from "./promises.ts";
+import { hasPlans } from "./team.ts";
 import { mainBranch, type World } from "./world.ts";
 
 export const home = join(memoryRoot, "home");
@@ -207,9 +209,11 @@ export function createNotary(world: World): Store {
       const { authors } = await store.getDocument(stored.task.id);
       const { task, revision } = stored;
       known.set(task.id, { task, revision, authors, used: new Set(), judged: new Set() });
-      world.tasks.made++;
+      if (task.part === undefined) world.tasks.made++;
       world.tasks.open.add(stored.task.id);
-      note(`${stored.task.id} is created in ${stored.task.status}`);
+      const of = task.part === undefined ? "" : ` for ${task.part.item} of ${task.parent}, try ${task.part.try}`;
+      note(`${task.id} is created in ${task.status}${of}`);
+      await checkNewPart(world, task);
       return stored;
     },
     async saveDecision(decision) {
@@ -222,6 +226,7 @@ export function createNotary(world: World): Store {
       if (before === undefined) return stored;
       checkDecision(world, before, decision);
       checkDone(world, before.task, task, await store.merges.get(task.id));
+      if (hasPlans(world)) await checkFamily(world, before.task, task, decision.isOpen);
       const authors = document?.authors ?? before.authors;
       if (task.judged !== undefined) before.judged.add(task.judged.commit);
       known.set(task.id, { ...before, task: stored.task, revision: stored.revision, authors });
@@ -256,6 +261,7 @@ export function createNotary(world: World): Store {
       const runs = bound.filter(isCheckout).map(({ run }) => run);
       if (new Set(runs).size < runs.length) violate("a judge has one checkout", `${task} has two for one run.`);
       if (own.length > 1) violate("at most one task has a workspace", `${task} has ${own.length} workspaces.`);
+      if (hasPlans(world) && own.some((each) => each.path === path)) await checkParentsRoom(world, task);
     }),
     agents: checked(store.agents, () => checkAgents(world)),
     merges: checked(store.merges, async (merge) => {

@@ -26,12 +26,28 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
   const byCall = new Map<number, PlannedFault>();
   for (const fault of planned)
     if (fault.kind === "crash" || fault.kind === "fail" || fault.kind === "slow") byCall.set(fault.call, fault);
+  const strikes = planned.filter((each) => each.kind === "strike");
+  const called = new Map<string, number>();
+  /** The fault that is planned for this call. A call of a collection has two names: store.runs.put is also a store.put. */
+  const faultOf = (what: string, port: string, method: string): PlannedFault | undefined => {
+    const planned = byCall.get(++calls);
+    if (strikes.length === 0) return planned;
+    let fault = planned;
+    for (const name of new Set([what, `${port}.${method}`])) {
+      const number = (called.get(name) ?? 0) + 1;
+      called.set(name, number);
+      const strike = strikes.find((each) => each.what === name && each.number === number);
+      if (strike !== undefined) fault = { kind: "crash", call: calls, when: strike.when };
+    }
+    return fault;
+  };
   const sluggish = planned.find((each) => each.kind === "sluggish");
   const lots = world.lots("sluggish");
   let calls = 0;
 
   async function call(
     port: string,
+    path: string,
     method: string,
     isWrite: boolean,
     life: DaemonLife,
@@ -39,7 +55,8 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
     args: unknown[],
   ): Promise<unknown> {
     if (life.isDead || calls >= maxCalls) return never();
-    const fault = byCall.get(++calls);
+    const what = `${path}.${method}`;
+    const fault = faultOf(what, port, method);
     if (calls === maxCalls) world.violate("every life ends", `After ${maxCalls} calls the daemon was still busy.`);
     if (world.isDiskFull && isWrite) throw failureOf(port);
     if (port === "git" && sluggish !== undefined && !world.isCalm) {
@@ -51,7 +68,6 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
       // A dead daemon gets no answer.
       return life.isDead ? never() : result;
     }
-    const what = `${port}.${method}`;
     if (fault.kind === "slow") {
       world.note(`${what} takes ${fault.milliseconds} ms`);
       await new Promise<void>((done) => void world.clock.after(fault.milliseconds, done));
@@ -77,21 +93,27 @@ export function createFaultInjector(world: World, planned: readonly PlannedFault
     throw failureOf(port);
   }
 
-  const around = <T extends object>(name: string, port: T, life: DaemonLife, plain: readonly string[] = []): T => {
+  const around = <T extends object>(
+    name: string,
+    port: T,
+    life: DaemonLife,
+    plain: readonly string[] = [],
+    path = name,
+  ): T => {
     const wrapped: Record<string, unknown> = Object.create(null);
     for (const key of Object.keys(port)) {
       const value: unknown = Reflect.get(port, key);
       if (typeof value === "function" && !plain.includes(key)) {
         const isWrite = name === "store" && writes.test(key);
         const run = value.bind(port);
-        wrapped[key] = (...args: unknown[]) => call(name, key, isWrite, life, run, args);
+        wrapped[key] = (...args: unknown[]) => call(name, path, key, isWrite, life, run, args);
       } else if (typeof value === "object" && value !== null && name === "store")
-        wrapped[key] = around(name, value, life);
+        wrapped[key] = around(name, value, life, [], `${name}.${key}`);
       else wrapped[key] = value;
     }
     return wrapped as T;
   };
-  return { calls: () => calls, around };
+  return { calls: () => calls, around: (name, port, life, plain) => around(name, port, life, plain) };
 }
 
 /** A planned fault. Faults are independent, so that a life can be repeated without some of them. */
@@ -99,6 +121,8 @@ export type PlannedFault =
   /** At the n-th call of the outside: before it has its effect, or after that but before its result arrives. */
   | { readonly kind: "crash" | "fail"; readonly call: number; readonly when: "before" | "after" }
   | { readonly kind: "slow"; readonly call: number; readonly milliseconds: number }
+  /** The daemon dies at the n-th call of one method. */
+  | { readonly kind: "strike"; readonly what: string; readonly number: number; readonly when: "before" | "after" }
   /** The n-th run that is started. */
   | { readonly kind: "run"; readonly number: number; readonly how: Misbehaviour }
   /** The n-th request over the API. `unanswered`: it is performed, but its answer is lost, and the caller asks again. */
@@ -114,10 +138,28 @@ export type PlannedFault =
   /** The disk is full from then on, for this long. */
   | { readonly kind: "full"; readonly at: number; readonly milliseconds: number };
 
+/** The calls with which the children of a plan are made, moved, merged and ended; they are few among all calls. */
+const struckInPlans = [
+  ...["store.createTask", "store.saveDecision", "store.finishEffect", "store.put"],
+  ...["git.moveRef", "git.mergeAll", "git.collect", "git.prepare"],
+];
+
+/** The calls that change something, and about how often a life of one or two tasks makes each of them. */
+const struckAnywhere = Object.entries({
+  ...{ "store.createTask": 3, "store.saveDecision": 50, "store.finishEffect": 35, "store.failEffect": 4 },
+  ...{ "store.addEvents": 30, "store.runs.put": 40, "store.merges.put": 20, "store.messages.put": 15 },
+  ...{ "store.workspaces.put": 25, "store.credentials.put": 25, "store.calls.put": 20, "store.agents.put": 10 },
+  ...{ "git.collect": 50, "git.mergeAll": 5, "git.moveRef": 6, "git.publish": 3, "git.park": 5 },
+  ...{ "git.placeTaskFile": 30, "git.prepare": 12, "git.salvage": 15, "git.syncFrom": 30 },
+  ...{ "terminal.open": 12, "terminal.close": 12, "terminal.closeSession": 8, "terminal.press": 6 },
+  ...{ "processes.start": 12, "processes.sweep": 15, "tickets.change": 4, "commands.run": 6 },
+});
+
 export const misbehaviours = ["die", "hang", "nonsense", "forge", "greedy", "impostor", "busybody", "idle"] as const;
 /**
- * hang: it does nothing any more. forge: it writes sections of other roles. greedy: it asks for everything. impostor: it
- * asks about another task. busybody: it keeps committing after its handoff. idle: its turn ends without a result.
+ * hang: it does nothing any more. forge: it writes sections of other roles, again and again. greedy: it asks for
+ * everything. impostor: it asks about another task. busybody: it keeps committing after its handoff. idle: its turn ends
+ * without a result.
  */
 export type Misbehaviour = (typeof misbehaviours)[number];
 
@@ -128,23 +170,29 @@ export const worldEvents = [
 /**
  * forwards, backwards: the clock jumps. kill: a program is killed. terminal: the server of all windows dies. reboot: every
  * program dies without a record. main: the person commits to the default branch. changes: the person's changes block
- * a merge. doubled: the harness repeats all its reports. cancel: the person cancels a task.
+ * a merge. doubled: the harness repeats all its reports. cancel: the person cancels a task. tree: the person cancels a
+ * task with everything below it.
  */
-export type WorldEvent = (typeof worldEvents)[number];
+export type WorldEvent = (typeof worldEvents)[number] | "tree";
+
+/** Lives with plans are longer, and their person cancels more: single parts, and whole trees. */
+const planEvents: readonly WorldEvent[] = [...worldEvents, "cancel", "tree"];
 
 /** How long faults happen, in milliseconds; afterwards everything works. */
 export const troubled = 4 * 60_000;
-const calls = 1_200;
-const maxFaults = 9;
+const [calls, callsWithPlans] = [1_200, 6_000];
+const [maxFaults, maxFaultsWithPlans] = [9, 12];
 
-export function planFaults(seed: number): readonly PlannedFault[] {
+export function planFaults(seed: number, withPlans = false): readonly PlannedFault[] {
   const lots = createLots(seed, "faults");
-  return Array.from({ length: lots.between(0, maxFaults) }, (): PlannedFault => {
+  const [most, last, runs] = withPlans ? [maxFaultsWithPlans, callsWithPlans, 24] : [maxFaults, calls, 6];
+  const events = withPlans ? planEvents : worldEvents;
+  return Array.from({ length: lots.between(0, most) }, (): PlannedFault => {
     // Lives begin with the same calls and differ later, so small numbers are as likely as large ones.
-    const call = Math.ceil(calls ** (lots.between(300, 1000) / 1000));
+    const call = Math.ceil(last ** (lots.between(300, 1000) / 1000));
     const when = lots.chance(0.5) ? "before" : "after";
     const at = lots.between(0, troubled);
-    switch (lots.between(0, 12)) {
+    switch (lots.between(0, withPlans ? 16 : 12)) {
       case 0:
       case 1:
       case 2:
@@ -156,7 +204,7 @@ export function planFaults(seed: number): readonly PlannedFault[] {
         return { kind: "slow", call, milliseconds: lots.between(10, 40_000) };
       case 6:
       case 7:
-        return { kind: "run", number: lots.between(1, 6), how: lots.pick(misbehaviours) ?? "die" };
+        return { kind: "run", number: lots.between(1, runs), how: lots.pick(misbehaviours) ?? "die" };
       case 8:
         return {
           kind: "request",
@@ -168,15 +216,42 @@ export function planFaults(seed: number): readonly PlannedFault[] {
       case 10:
         return lots.chance(0.3)
           ? { kind: "full", at, milliseconds: lots.between(1_000, 90_000) }
-          : { kind: "event", at, what: lots.pick(worldEvents) ?? "kill" };
+          : { kind: "event", at, what: lots.pick(events) ?? "kill" };
       case 11:
         return lots.chance(0.5)
           ? { kind: "sluggish", milliseconds: lots.between(20, 1_500) }
           : { kind: "hurried", every: lots.between(300, 4_000) };
+      case 13:
+      case 14:
+      case 15:
+      case 16: {
+        const what = lots.pick(struckInPlans) ?? "store.createTask";
+        return { kind: "strike", what, number: Math.ceil(100 ** (lots.between(0, 1000) / 1000)), when };
+      }
       default:
-        return { kind: "event", at, what: lots.pick(worldEvents) ?? "kill" };
+        return { kind: "event", at, what: lots.pick(events) ?? "kill" };
     }
   });
+}
+
+/**
+ * All faults of a life. Half of the lives also have deaths at named calls; in some, an agent forges sections while the
+ * agents after it write none. These are drawn apart from the other faults, so that those of a seed remain the same.
+ */
+export function planLife(seed: number, withPlans: boolean): readonly PlannedFault[] {
+  const lots = createLots(seed, "strikes");
+  const count = lots.chance(0.5) ? lots.between(1, 3) : 0;
+  const strikes = Array.from({ length: count }, (): PlannedFault => {
+    const [what, times] = lots.pick(struckAnywhere) ?? ["store.saveDecision", 50];
+    const most = withPlans ? times * 4 : times;
+    const number = Math.ceil(most ** (lots.between(0, 1000) / 1000));
+    return { kind: "strike", what, number, when: lots.chance(0.5) ? "before" : "after" };
+  });
+  // A forged verdict could count only where the reviewer gives none.
+  const forger = lots.chance(0.05) ? lots.between(1, 2) : 0;
+  const idle = [1, 2].map((after) => ({ kind: "run", number: forger + after, how: "idle" }) as const);
+  const forgery = forger === 0 ? [] : [{ kind: "run", number: forger, how: "forge" } as const, ...idle];
+  return [...planFaults(seed, withPlans), ...strikes, ...forgery];
 }
 
 export function describeFault(fault: PlannedFault): string {

@@ -3,12 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../../src/api/client.ts";
 import { loadJudges } from "../../src/daemon/protection.ts";
+import { awaitsChildren } from "../../src/engine/children.ts";
 import type { Task } from "../../src/engine/task.ts";
-import type { Workflow } from "../../src/engine/workflow.ts";
 import { homePlaces } from "../../src/home/places.ts";
 import { attend, createAgent, createPrograms, simulatedHarness } from "./agents.ts";
 import { closesTickets, create, createSimulatedCrew } from "./crew.ts";
 import { coffee, createNotary, type Daemon, home, humanToken, repository, startDaemon } from "./daemon.ts";
+import { cancelTree, checkNothingLeft } from "./families.ts";
 import {
   type Crowd,
   createFaultInjector,
@@ -22,7 +23,8 @@ import { emptyMemoryFiles, installMemoryFiles, makeMemoryFolder } from "./memory
 import { createMemoryControl, filesIn } from "./memory-repositories.ts";
 import { createMemoryWorkspaces } from "./memory-workspaces.ts";
 import { checkDiscarded, checkNothingLost, checkTold } from "./promises.ts";
-import { createWorld, mainBranch, type Program, start, type World } from "./world.ts";
+import { drawFamilies, hasPlans } from "./team.ts";
+import { createWorld, mainBranch, type Program, type SimulatedWorkflow, start, type World } from "./world.ts";
 
 export interface Life {
   readonly violations: readonly string[];
@@ -38,10 +40,8 @@ export interface Life {
   readonly slept: number;
 }
 
-export interface LifeOrder {
+export interface LifeOrder extends Omit<SimulatedWorkflow, "name"> {
   readonly seed: number;
-  readonly workflow: Workflow;
-  readonly text: string;
   readonly faults: readonly PlannedFault[];
   /** Missing if there are few tasks, with seats for all of them. */
   readonly crowd?: Crowd | undefined;
@@ -57,7 +57,7 @@ const afterwards = 20_000;
 const maxSteps = 30_000;
 
 /** Runs the tasks of one small project from their creation to their end, with the planned faults. */
-export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): Promise<Life> {
+export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promise<Life> {
   installMemoryFiles();
   emptyMemoryFiles();
   // A life waits for nothing outside of it, so nothing may be loaded while it goes on.
@@ -75,8 +75,10 @@ export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): 
     makeMemoryFolder(folder);
   // An empty file, which is cheaper than the error of a missing one.
   writeFileSync(join(repository, ".signalbox", "config.yml"), "");
-  writeFileSync(join(places.workflows, `${workflow.name}.yml`), text);
-  const world = createWorld(seed, workflow, text);
+  const all = [chosen, ...(chosen.others ?? [])];
+  for (const { workflow, text } of all) writeFileSync(join(places.workflows, `${workflow.name}.yml`), text);
+  const world = createWorld(seed, chosen);
+  if (hasPlans(world) && world.lots("tests").chance(0.2)) world.config = {};
   const { clock, store, repositories } = world;
   for (const fault of faults) world.note(`planned: ${describeFault(fault)}`);
 
@@ -129,8 +131,8 @@ export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): 
     daemon = begun;
     world.note("a daemon starts");
     // Parsed once for all daemons of all lives, since the text is the same.
-    begun.core.workflows
-      .keep(workflow, text)
+    const { workflows } = begun.core;
+    Promise.all(all.map(({ workflow, text }) => workflows.keep(workflow, text)))
       .then(begun.core.recover)
       .catch((error) => begun.die(`at its start: ${String(error)}`));
   };
@@ -176,6 +178,7 @@ export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): 
   });
   const asPerson = (route: string, task: string, body: unknown) => {
     world.note(`the person asks: ${route} ${task} ${JSON.stringify(body)}`);
+    if (route === "cancelTask") world.cancelled.add(task);
     return request(route, task, body, humanToken, "");
   };
 
@@ -186,20 +189,21 @@ export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): 
           ...{ ask: (route, body) => asPerson(route, "", body), minTickets: crowd?.tasks },
         })
       : undefined;
-  const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 99 });
+  const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 500 });
   const drawn = crowd?.tasks ?? lots.pick([1, 1, 2, 2, 3]) ?? 1;
-  const wanted = crew === undefined ? drawn : 0;
+  const numbered = Array.from({ length: crew === undefined ? drawn : 0 }, (_, index) => ({ id: `k${index + 1}` }));
+  const wanted = hasPlans(world) ? drawFamilies(world, crowd) : numbered;
   let steps = 0;
   let overAt: number | undefined;
   const pass = async (until: number) => {
     for (;;) {
       await settled();
       if (world.violations.length > 0) return;
-      if (world.tasks.open.size > 0 || world.tasks.made < wanted || daemon === undefined) overAt = undefined;
+      if (world.tasks.open.size > 0 || world.tasks.made < wanted.length || daemon === undefined) overAt = undefined;
       else if (overAt === undefined && (await crew?.isWanted()) !== true) overAt = clock.now();
       const next = clock.next();
       if (next === undefined || next > Math.min(until, (overAt ?? until) + afterwards)) return;
-      if (++steps > maxSteps * (crowd?.tasks ?? 1))
+      if (++steps > maxSteps * (hasPlans(world) ? 4 : 1) * (crowd?.tasks ?? 1))
         return world.violate("every life ends", `It was not over after ${steps} steps.`);
       clock.step();
     }
@@ -213,12 +217,12 @@ export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): 
     });
   };
 
-  await notary.addProject(coffee(crowd?.pool ?? lots.between(1, 3)));
+  await notary.addProject(coffee(crowd?.pool ?? lots.between(1, hasPlans(world) ? 4 : 3)));
   if (crowd !== undefined) watchSeats(world, crowd, () => daemon);
   begin();
   await settled();
-  for (let number = 1; number <= wanted; number++)
-    clock.after(number === 1 ? 0 : lots.between(0, 40_000), () => void create(world, `k${number}`, () => daemon));
+  for (const [index, each] of wanted.entries())
+    clock.after(index === 0 ? 0 : lots.between(0, 40_000), () => void create(world, each, () => daemon));
   for (const fault of faults) {
     if (fault.kind === "event") clock.after(fault.at, () => happen(fault.what));
     if (fault.kind === "hurried") hurry(fault.every);
@@ -248,21 +252,26 @@ export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): 
     await pass(clock.now() + alone);
     left = await openTasks();
     const hasSlotLeft = daemon?.core.scheduler.isLeft("coffee") ?? false;
-    for (const { task } of left) await checkAsks(world, task, left.length > 1 || hasSlotLeft);
+    const behind: string[] = [];
+    for (const { task } of left)
+      if ((await checkAsks(world, task, left.length > 1 || hasSlotLeft)) === "behind") behind.push(task.id);
+    if (behind.length === left.length && left.length > 0 && !hasSlotLeft)
+      world.violate("every task ends or asks for a person", `${behind.join(", ")} wait for each other.`);
   }
   await settled();
   checkNothingLost(world, "at the end");
   if (world.violations.length === 0) await crew?.check();
+  if (world.violations.length === 0) await checkNothingLeft(world);
   for (const program of world.programs.values())
     if (program.isLive && (await store.getTask(program.task))?.isOpen === false)
       world.violate("at most one agent owns a task", `${program.run} of ${program.task} outlives its task.`);
   daemon?.die("at the end");
   for (const damage of await store.check()) world.violate("no transition lost or doubled", damage);
-  const all = await store.listTasks({}, { limit: 99 });
+  const tasks = await store.listTasks({}, { limit: 500 });
   return {
     ...{ violations: world.violations, trace: world.trace, calls: injector.calls(), deaths },
     hash: createHash("sha256").update(world.trace.join("\n")).digest("hex").slice(0, 16),
-    ended: all.length - left.length,
+    ended: tasks.length - left.length,
     asking: left.length,
     slept: (await store.listEvents({}, 0, Number.MAX_SAFE_INTEGER)).filter(({ event }) => event.type === "agent.slept")
       .length,
@@ -315,6 +324,12 @@ export async function live({ seed, workflow, text, faults, crowd }: LifeOrder): 
           if (one !== undefined) asPerson("cancelTask", one.task.id, {}).catch(() => undefined);
         });
         return;
+      case "tree":
+        void openTasks().then((open) => {
+          const one = lots.pick(open.filter(({ task }) => task.part === undefined));
+          if (one !== undefined) cancelTree(world, one.task.id, asPerson).catch(() => undefined);
+        });
+        return;
     }
   }
 }
@@ -328,17 +343,21 @@ const passed = { code: 0, timedOut: false, output: "ok" };
 const failed = { code: 1, timedOut: false, output: "1 failed" };
 
 /** After everything has worked for long without a person, an open task must have asked for one. */
-async function checkAsks(world: World, task: Task, mayWait: boolean): Promise<void> {
-  const state = world.workflow.states[task.status];
-  const isWaiting = task.held !== undefined || state?.wait.kind === "human" || state?.wait.kind === "open";
+async function checkAsks(world: World, task: Task, mayWait: boolean): Promise<"asks" | "behind" | undefined> {
+  const workflow = world.workflowOf(task);
+  const state = workflow.states[task.status];
+  const isTalking = task.wait.turn === "reply" || task.wait.turn === "confirm";
+  const isWaiting = task.held !== undefined || state?.wait.kind === "human" || state?.wait.kind === "open" || isTalking;
   const runs = await world.store.runs.list({ task: task.id });
   const isRaised = runs.some(({ endedAt, started }) => endedAt === undefined && (started?.raised ?? "") !== "");
   const merge = await world.store.merges.get(task.id);
   // A task without a slot waits for the others, or for a person if the workflow does not start the next one.
-  const isBehind = state?.wait.kind === "slot" && mayWait;
-  if (isWaiting || isRaised || isBehind || merge?.state === "waits") return;
+  const isBehind = (state?.wait.kind === "slot" || awaitsChildren(workflow, task)) && mayWait;
+  if (isWaiting || isRaised || merge?.state === "waits") return "asks";
+  if (isBehind) return "behind";
   const where = `${task.status}, ${task.phase}, ${JSON.stringify(task.runs)}`;
   world.violate("every task ends or asks for a person", `${task.id} is in ${where}, and nothing happens.`);
+  return undefined;
 }
 
 function commitToMain({ repositories, next }: World, path: string): void {

@@ -26,11 +26,13 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
 
   return {
     kind: name,
-    async prepare({ folder: path, branch, base, existing, salvaged }) {
+    async prepare({ folder: path, branch, base, lastAt, existing, isLeft = false, salvaged }) {
       const there = folders.get(path);
       const isShared = name === "worktree";
-      const tips = isShared ? branches : (there?.own ?? new Map<string, string>());
-      if (there?.branch === branch && !repositories.isDirty(there))
+      // What another task has left in a clone does not count.
+      const own = isLeft ? undefined : there?.own;
+      const tips = isShared ? branches : (own ?? new Map<string, string>());
+      if (there?.branch === branch && !isLeft && !repositories.isDirty(there))
         return { commit: repositories.head(there), how: "ready" };
       if (isShared && elsewhere(branch, path) !== undefined)
         throw new Fault("workspace.branch-elsewhere", `Another folder has the branch "${branch}".`);
@@ -40,7 +42,7 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
         throw new Fault("workspace.unsaved", `No ref outside of ${path} has its commits.`);
       if (tips.has(branch) && !existing) throw new Fault("workspace.branch-taken", `"${branch}" is there already.`);
       const left = there && { contents: repositories.uncommitted(there), head: repositories.head(there) };
-      const commit = tips.get(branch) ?? base;
+      const commit = (isShared ? (tips.get(branch) ?? lastAt) : (lastAt ?? tips.get(branch))) ?? base;
       tips.set(branch, commit);
       const files = new Map(commits.get(commit).tree);
       const folder: Folder = {
@@ -91,11 +93,13 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
     async renameBranch(path, to) {
       const folder = mustHave(path);
       if (folder.branch === undefined) throw new Fault("workspace.detached", "It is on no branch.");
-      if (branches.has(to)) throw new Fault("workspace.branch-taken", `"${to}" is there already.`);
+      if (folder.branch === to) return;
+      const tips = folder.kind === "clone" ? folder.own : branches;
+      if (tips.has(to)) throw new Fault("workspace.branch-taken", `"${to}" is there already.`);
       const at = repositories.head(folder);
-      branches.delete(folder.branch);
+      tips.delete(folder.branch);
       folder.branch = to;
-      branches.set(to, at);
+      tips.set(to, at);
       changed("rename");
     },
     async forwardBranch(path, commit) {
@@ -175,15 +179,18 @@ export function commitAll({ repositories, made, next }: World, path: string, wha
   return id;
 }
 
-/** Also resolves conflicts. */
-export function bringMainIn({ repositories, made, next }: World, path: string): string | undefined {
+/** Merges a commit, and resolves conflicts. */
+export function bringIn(
+  { repositories, made, next }: World,
+  path: string,
+  commit: string | undefined,
+): string | undefined {
   const folder = repositories.folders.get(path);
-  const main = repositories.branches.get("main");
-  if (folder === undefined || main === undefined || repositories.isDirty(folder)) return undefined;
+  if (folder === undefined || commit === undefined || repositories.isDirty(folder)) return undefined;
   const head = repositories.head(folder);
-  const merged = repositories.commits.merge(head, main);
+  const merged = repositories.commits.merge(head, commit);
   if (merged.kind === "up-to-date") return undefined;
-  const id = repositories.commits.add([head, main], merged.tree, `merge ${next()}`);
+  const id = repositories.commits.add([head, commit], merged.tree, `merge ${next()}`);
   repositories.setHead(folder, id);
   folder.files = new Map(merged.tree);
   made.commits.add(id);

@@ -1,10 +1,12 @@
 import { apply, type Effect, type TaskEvent } from "../../src/engine/decision.ts";
 import { ownsSection } from "../../src/engine/gate.ts";
 import type { Task } from "../../src/engine/task.ts";
+import type { Workflow } from "../../src/engine/workflow.ts";
 import { taskRef } from "../../src/ports/control-repository.ts";
 import { isCheckout, type Merge } from "../../src/ports/records.ts";
 import type { SavedDecision, StoredArtifact, StoredDocument } from "../../src/ports/store.ts";
 import type { Tickets } from "../../src/ports/tickets.ts";
+import { checkChildrenEffect, checkJoined } from "./families.ts";
 import { changedPaths } from "./memory-repositories.ts";
 import { authorOf, isSame, mainBranch, type Program, type World } from "./world.ts";
 
@@ -22,6 +24,7 @@ export interface Known {
 /** No transition is lost or doubled: history replays to the task, along existing ways, one revision after the other. */
 export function checkDecision(world: World, known: Known, saved: SavedDecision): void {
   const { task, events, revision } = saved;
+  const workflow = world.workflowOf(task);
   if (revision !== known.revision)
     world.violate(
       "no transition lost or doubled",
@@ -30,19 +33,20 @@ export function checkDecision(world: World, known: Known, saved: SavedDecision):
   const replayed = events.reduce(apply, known.task);
   if (!isSame(replayed, task))
     world.violate("no transition lost or doubled", `The history of ${task.id} gives another task.`);
-  if (world.workflow.states[known.task.status]?.terminal === true && known.task.status !== task.status)
+  if (workflow.states[known.task.status]?.terminal === true && known.task.status !== task.status)
     world.violate("no transition lost or doubled", `${task.id} left "${known.task.status}", which is terminal.`);
   const moves = events.filter(({ type }) => type === "task.moved");
-  for (const move of moves) checkMove(world, task.id, move, saved.artifacts ?? []);
+  for (const move of moves) checkMove(world, task, move, saved.artifacts ?? []);
   if (task.entry !== known.task.entry + moves.length)
     world.violate("no transition lost or doubled", `The stays of ${task.id} are counted wrong.`);
   for (const artifact of saved.artifacts ?? [])
-    checkArtifact(world, artifact, saved.document?.authors ?? known.authors, moves, known.used);
+    checkArtifact(world, workflow, artifact, saved.document?.authors ?? known.authors, moves, known.used);
 }
 
 /** A way that has a gate is taken with evidence for that gate, and with no other. */
-function checkMove(world: World, task: string, { data }: TaskEvent, artifacts: readonly StoredArtifact[]): void {
-  const ways = world.workflow.ways.filter(({ from, to }) => from === data.from && to === data.to);
+function checkMove(world: World, about: Task, { data }: TaskEvent, artifacts: readonly StoredArtifact[]): void {
+  const task = about.id;
+  const ways = world.workflowOf(about).ways.filter(({ from, to }) => from === data.from && to === data.to);
   const name = `${String(data.from)} → ${String(data.to)}`;
   if (ways.length === 0) world.violate("no transition lost or doubled", `${task} went ${name}, where there is no way.`);
   const isOpen = ways.some(({ gates, implied }) => {
@@ -59,6 +63,7 @@ function checkMove(world: World, task: string, { data }: TaskEvent, artifacts: r
 /** No artifact counts if another role wrote it, or if it is for another commit. */
 function checkArtifact(
   world: World,
+  workflow: Workflow,
   artifact: StoredArtifact,
   authors: StoredDocument["authors"],
   moves: readonly TaskEvent[],
@@ -70,10 +75,10 @@ function checkArtifact(
   if (author === undefined) return;
   if (author.task !== task) world.violate(promise, `## ${section} of ${task} was written for ${author.task}.`);
   if (author.role !== role) world.violate(promise, `## ${section} of ${task} is by ${author.role}, not ${role}.`);
-  if (!ownsSection(world.workflow, author.role, section))
+  if (!ownsSection(workflow, author.role, section))
     world.violate(promise, `## ${section} of ${task} is by ${author.role}, who does not own it.`);
   const verdicts = moves.flatMap(({ data }) =>
-    world.workflow.ways
+    workflow.ways
       .filter(({ from, to }) => from === data.from && to === data.to)
       .flatMap(({ gates }) => gates.flatMap((gate) => (gate.section === section ? [gate.verdict] : []))),
   );
@@ -86,11 +91,12 @@ function checkArtifact(
     world.violate(promise, `The verdict in ## ${section} of ${task} is for another commit.`);
 }
 
-/** Done means that the work is in the default branch, if the workflow merges or a merge was requested. */
+/** Done means that the work is in the branch that it goes into, if the workflow merges or a merge was requested. */
 export function checkDone(world: World, before: Task, after: Task, merge: Merge | undefined): void {
-  const state = world.workflow.states[after.status];
+  const { states } = world.workflowOf(after);
+  const state = states[after.status];
   if (before.status === after.status || state?.outcome !== "done") return;
-  const from = world.workflow.states[before.status];
+  const from = states[before.status];
   const ways = from?.out[after.status] ?? [];
   const isGuarded = ways.some(({ when }) => when.some(({ field }) => field === "merged"));
   const merges = from?.do.some(({ name }) => name === "merge") ?? false;
@@ -104,19 +110,24 @@ export function checkDone(world: World, before: Task, after: Task, merge: Merge 
  * those were collected meanwhile, the `seen` work counts, provided that it was current just before.
  */
 export function isInMain({ repositories }: World, task: Task, seen?: string): boolean {
-  const { commits, branches, folders, refs, previous } = repositories;
+  const { commits, folders, refs, previous } = repositories;
   const folder = folders.get(task.workspace);
   const ref = taskRef(task.id);
   const last = refs.get(ref) ?? (folder && repositories.head(folder));
   const work = seen !== undefined && seen === previous.get(ref) ? seen : last;
-  const main = branches.get(mainBranch);
-  return work === undefined || (main !== undefined && commits.isAncestor(work, main));
+  const target = targetOf(repositories, task.part === undefined ? undefined : task.parent);
+  return work === undefined || (target !== undefined && commits.isAncestor(work, target));
+}
+
+/** The commit of the branch that work is merged into: the default branch, or that of a parent. */
+export function targetOf({ branches, refs }: World["repositories"], parent: string | undefined): string | undefined {
+  return parent === undefined ? branches.get(mainBranch) : refs.get(taskRef(parent));
 }
 
 export function checkMerge({ repositories, violate }: World, merge: Merge, judged: ReadonlySet<string>): void {
   const { state, commit, task, endedAt } = merge;
-  const main = repositories.branches.get(mainBranch);
-  if (state !== "merged" || commit === "" || main === undefined) return;
+  const target = targetOf(repositories, merge.parent);
+  if (state !== "merged" || commit === "" || target === undefined) return;
   const { commits } = repositories;
   const isSame = (each: string) => {
     const reviewed = commits.merge(merge.before, each);
@@ -128,8 +139,8 @@ export function checkMerge({ repositories, violate }: World, merge: Merge, judge
       "what is merged is what was reviewed",
       `${task} was merged at ${commit.slice(0, 7)}, which nobody reviewed.`,
     );
-  if (!repositories.commits.isAncestor(commit, main))
-    violate("done only if in main", `${task} counts as merged, but ${commit.slice(0, 7)} is not in main.`);
+  if (!repositories.commits.isAncestor(commit, target))
+    violate("done only if in main", `${task} counts as merged, but ${commit.slice(0, 7)} is not in its target.`);
 }
 
 /** A message reaches its agent once. */
@@ -220,7 +231,11 @@ export async function checkEffect(world: World, task: Task, effect: Effect): Pro
       if (task.ticket !== "" && (await world.tickets.get(task.ticket))?.status !== "closed")
         violate(promise, `The ticket of ${task.id} was not closed.`);
       return;
+    case "start_children":
+    case "stop_children":
+      return checkChildrenEffect(world, task, effect.action);
     case "merge":
+      if (effect.params.from === "children") return checkJoined(world, task);
       if (!isInMain(world, task)) violate("done only if in main", `${task.id} was merged, but is not in main.`);
       return;
   }

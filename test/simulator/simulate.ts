@@ -1,11 +1,13 @@
-import { drawCrowd, type PlannedFault, planFaults } from "./faults.ts";
+import { drawCrowd, type PlannedFault, planLife } from "./faults.ts";
 import { type Life, type LifeOrder, live } from "./live.ts";
+import { aboutPlans } from "./mutants/about-plans.ts";
 import { foundByLives, type Mutant } from "./mutants/found-by-lives.ts";
 import { foundByTests } from "./mutants/found-by-tests.ts";
+import { hasPlans } from "./team.ts";
 import type { SimulatedWorkflow } from "./world.ts";
 
 /** The planted bugs that the simulator or a test must find. */
-export const mutants: readonly Mutant[] = [...foundByLives, ...foundByTests];
+export const mutants: readonly Mutant[] = [...foundByLives, ...foundByTests, ...aboutPlans];
 
 export interface Found {
   readonly seed: number;
@@ -37,7 +39,7 @@ export async function simulateFaults(
   for (const seed of seeds) {
     const chosen = workflows[seed % workflows.length];
     if (chosen === undefined) break;
-    const faults = planFaults(seed);
+    const faults = planLife(seed, hasPlans(chosen));
     const crowd = isCrowded ? drawCrowd(seed) : undefined;
     const life = await live({ seed, faults, crowd, ...chosen }).catch((error: unknown) => {
       throw new Error(`The life of seed ${seed} under ${chosen.name} broke off: ${error}`, { cause: error });

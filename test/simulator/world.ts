@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { createRandom } from "../../src/engine/simulate/live.ts";
+import type { Task } from "../../src/engine/task.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";
 import { packageRoot } from "../../src/home/places.ts";
@@ -74,16 +75,21 @@ export interface SimulatedWorkflow {
   readonly name: string;
   readonly workflow: Workflow;
   readonly text: string;
+  /** The workflows of other tasks of the same life; missing if there are none. */
+  readonly others?: readonly SimulatedWorkflow[];
 }
 
 /** The simulated built-in workflows; seeds alternate between them. */
-export const simulated: readonly string[] = ["default", "classic", "minimal", "crew"];
+export const simulated: readonly string[] = ["default", "classic", "minimal", "crew", "team"];
+
+/** A life of `team` also has the parts of its plans, and ordinary tasks beside them. */
+const companions: Readonly<Record<string, readonly string[]>> = { team: ["team-subtask", "default"] };
 
 export function readSimulated(name: string): SimulatedWorkflow {
   const text = readFileSync(join(packageRoot(), "workflows", `${name}.yml`), "utf8");
   const { workflow, problems } = loadWorkflow(text, `${name}.yml`);
   if (workflow === undefined) throw new Error(`${name}.yml does not load: ${problems[0]?.message ?? ""}`);
-  return { name, workflow, text };
+  return { name, workflow, text, others: (companions[name] ?? []).map(readSimulated) };
 }
 
 /** A clock that advances only on demand. Timers for the same moment fire in the order in which they were set. */
@@ -141,6 +147,8 @@ export interface Program {
   isLive: boolean;
   /** It is working or hanging. */
   isBusy: boolean;
+  /** It has worked through its prompt and reported a result that can be used. */
+  hasAnswered: boolean;
   /** The messages of its conversation, its prompt first. */
   readonly heard: string[];
   /** The text that was typed into its window. */
@@ -152,6 +160,9 @@ export interface World {
   readonly seed: number;
   readonly workflow: Workflow;
   readonly text: string;
+  /** The other workflows of the life. */
+  readonly others: readonly SimulatedWorkflow[];
+  workflowOf(task: Pick<Task, "workflow">): Workflow;
   readonly clock: WorldClock;
   /** The store itself; the daemon writes to it through the notary. */
   readonly store: Store;
@@ -167,8 +178,11 @@ export interface World {
   readonly trace: string[];
   /** Contents and commits of agents, none of which may ever be lost. */
   readonly made: { readonly contents: Set<string>; readonly commits: Set<string> };
-  /** How many tasks were created, and which of them have not ended. */
+  /** How many tasks the person has created, and which of them have not ended. */
   readonly tasks: { made: number; readonly open: Set<string> };
+  /** Tasks that the person has asked to cancel, and those of whole trees for which that was granted. */
+  readonly cancelled: Set<string>;
+  readonly trees: Set<string>;
   /** The user's configuration; replaced by a new object when it changes. */
   config: PartialConfig;
   /** The offset of the daemon's clock. */
@@ -186,14 +200,15 @@ export interface World {
 export const start = Date.UTC(2026, 0, 1);
 export const mainBranch = "main";
 
-export function createWorld(seed: number, workflow: Workflow, text: string): World {
+export function createWorld(seed: number, { workflow, text, others = [] }: Omit<SimulatedWorkflow, "name">): World {
   const clock = createWorldClock(start);
   const trace: string[] = [];
   const violations: string[] = [];
   let count = 0;
   const note = (line: string) => void trace.push(`${((clock.now() - start) / 1000).toFixed(1)}s ${line}`);
   return {
-    ...{ seed, workflow, text, clock, trace, violations, note },
+    ...{ seed, workflow, text, others, clock, trace, violations, note },
+    workflowOf: (task) => others.find(({ name }) => name === task.workflow)?.workflow ?? workflow,
     store: createMemoryStore(),
     repositories: createRepositories(mainBranch),
     terminal: createScriptedTerminal({ now: clock.now }),
@@ -204,6 +219,8 @@ export function createWorld(seed: number, workflow: Workflow, text: string): Wor
     orders: new Map(),
     made: { contents: new Set(), commits: new Set() },
     tasks: { made: 0, open: new Set() },
+    cancelled: new Set(),
+    trees: new Set(),
     config: { testCommand: ["tests"], testMerges: true },
     skew: 0,
     isDiskFull: false,

@@ -36,7 +36,7 @@ StatementSync.prototype.run = function (...values) {
   const sql = this.sourceSQL.replace(/\s+/g, " ").trim();
   if (/^BEGIN/i.test(sql)) written = [];
   if (!/^COMMIT/i.test(sql)) {
-    written.push(`${sql.slice(0, 60)} ${values.map((value) => String(value).slice(0, 300)).join(" ")}`);
+    written.push(`${sql.slice(0, 60)} ${values.map((value) => String(value).slice(0, 2_000)).join(" ")}`);
     return run.apply(this, values);
   }
   const isIt = before(`write ${written.join("; ").replaceAll("\n", " ")}`);

@@ -24,7 +24,8 @@ export interface DeathPoint {
 
 export type InterruptedCrew = ReturnType<typeof openCrew>;
 
-const dying = fileURLToPath(new URL("dying.mjs", import.meta.url));
+/** Node's arguments for a daemon that dies at a point. */
+export const dying = ["--import", fileURLToPath(new URL("dying.mjs", import.meta.url))];
 
 /** A crew in its own home, whose daemons die at chosen points. */
 export function openCrew(script: string, workflows: Readonly<Record<string, string>> = {}) {
@@ -50,7 +51,7 @@ export function openCrew(script: string, workflows: Readonly<Record<string, stri
     /** Resets the count of points. */
     forgetPoints: () => writeFileSync(at("points"), ""),
     async start() {
-      daemon = spawnDaemon(home, ["--import", dying]);
+      daemon = spawnDaemon(home, dying);
       if (!(await daemon.listens)) throw new Error(`The daemon ended with ${await daemon.ended}:\n${daemon.said()}`);
     },
     said: () => daemon?.said() ?? "",

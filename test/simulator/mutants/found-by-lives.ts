@@ -186,7 +186,7 @@ export const foundByLives: readonly Mutant[] = [
       {
         file: "src/daemon/merging/merge-effect.ts",
         from: 'if (merge.state !== "merged") throw new Fault(wordOf(merge), await reasonOf(ports, task, merge));',
-        to: "void [Fault, wordOf, reasonOf, merge];",
+        to: 'if (merge.state !== "merged") return void [wordOf, reasonOf];',
       },
     ],
   },
@@ -296,5 +296,7 @@ export interface Mutant {
   readonly test?: string;
   /** It is found in lives with more tasks than seats. */
   readonly isCrowded?: true;
+  /** It is found in lives of this workflow; missing: of any. */
+  readonly workflow?: string;
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
 }
