@@ -20,7 +20,7 @@ const expect = { poll: { timeout: 30_000 } };
 export default defineConfig({
   test: {
     // Tests wait for processes of their own more than they work.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: 2 * availableParallelism(),
     globalSetup: "test/build-programs.ts",
     projects: [
       {
@@ -56,7 +56,7 @@ export default defineConfig({
           expect,
           include: ["test/{e2e,faults}/**/*.test.ts", "test/api/process.test.ts"],
           pool: "forks",
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 60_000,
         },
       },

@@ -13,7 +13,6 @@ const root = resolve(import.meta.dirname, "..");
 export default function buildPrograms(): (() => void) | undefined {
   if (process.env.SIGNALBOX_BUILT !== undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-built-"));
-  // Some programs are started as another user.
   chmodSync(folder, 0o755);
   execFileSync(process.execPath, [join(root, "scripts/build.ts"), join(folder, "dist")], { stdio: "inherit" });
   copyFileSync(join(root, "package.json"), join(folder, "package.json"));
@@ -22,5 +21,11 @@ export default function buildPrograms(): (() => void) | undefined {
   for (const name of ["workflows", "schema", "skills", "node_modules"])
     symlinkSync(join(root, name), join(folder, name));
   process.env.SIGNALBOX_BUILT = folder;
+  // Each program would compile the same code again: tests have temporary folders of their own, and Node keeps it there.
+  const compiled = join(folder, "compiled");
+  mkdirSync(compiled);
+  // Some programs are started as another user.
+  chmodSync(compiled, 0o1777);
+  process.env.NODE_COMPILE_CACHE ??= compiled;
   return () => removeFolder(folder);
 }

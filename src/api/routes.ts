@@ -6,6 +6,7 @@ import { projectRoutes } from "./projects.ts";
 import { questionRoutes } from "./questions.ts";
 import {
   actionWire,
+  changeFields,
   changeWire,
   effectWire,
   explanationWire,
@@ -47,6 +48,8 @@ const statusWire = record({
   configProblems: list(text),
   /** `atWork`: they have a seat. `idle`: their programs still run. `waiting`: they wait for a seat. */
   agents: record({ atWork: integer(0), idle: integer(0), waiting: integer(0), needPerson: integer(0) }),
+  /** The budgets that do not let runs start, what is left of them, and what to do. */
+  budgets: list(record({ reason: text, fix: text })),
   paused: record({ all: boolean, projects: list(text) }),
   /**
    * The notification channels and chats, the last problem of each (empty if there was none), and the tasks whose call or
@@ -67,7 +70,12 @@ const taskEdit = {
   model: name,
   labels: list(name),
   priority: integer(-1_000, 1_000),
-  dependsOn: list(name),
+  /** TASK, TASK:state=STATE or TASK:section=NAME. */
+  dependsOn: list(shortText(400)),
+  /** Sections of these tasks that are copied into the task's document when it starts. */
+  handDown: list(name),
+  /** US dollars ("5"), tokens ("200k"), or one of each; ["none"] for no budget. */
+  budget: list(name),
   autostart: boolean,
 };
 
@@ -249,11 +257,16 @@ export const routes = {
     name: "cancelTask",
     method: "POST",
     path: "/v1/tasks/:task/cancel",
-    summary: "Cancel a task: ask for its state with the outcome cancelled",
+    summary: "Cancel a task: ask for its state with the outcome cancelled; with tree also every open task below it",
     access: "person",
     query: record({}, { project: name }),
-    body: nothing,
-    answer: changeWire,
+    /** `tree`: also cancel the tasks that were created below it. The parts of its plan end with it in any case. */
+    body: record({}, { tree: boolean }),
+    /**
+     * `below`: with `tree`, the tasks below it that were open and are cancelled with it. `left`: without `tree`, the tasks
+     * below it that stay open. `awaitedBy`: the other open tasks that depend on it.
+     */
+    answer: record({ ...changeFields, below: list(text), left: list(text), awaitedBy: list(text) }),
   }),
   retryTask: route({
     name: "retryTask",

@@ -1,6 +1,19 @@
 import { type NeedReason, needReasons } from "../engine/needs.ts";
 import { route } from "./client.ts";
-import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+import {
+  any,
+  boolean,
+  integer,
+  list,
+  map,
+  nullable,
+  number,
+  oneOf,
+  record,
+  shortText,
+  type TypeOf,
+  text,
+} from "./wire.ts";
 
 const heldWire = record({ reason: text, word: text, again: oneOf("wait", "do", "effects") });
 
@@ -21,10 +34,41 @@ const planPartWire = record({
   size: oneOf("S", "M", "L"),
 });
 
-/** How far the parts of a task's plan are. `checkpoint`: the state of the least advanced one that runs. */
+/** A part of a task's plan: the newest try of one item. */
+const partWire = record({
+  /** The part's own task, and its number. */
+  ...{ id: text, number: integer(0), item: text, title: text, try: integer(1), status: text },
+  /** One that has started is `waiting` too while it has no workspace, or its agent no seat. */
+  state: oneOf("waiting", "running", "done", "failed", "skipped"),
+  needsPerson: boolean,
+  /**
+   * What it waits for, why it needs a person, or why it was not done; of a done one, that small findings are noted. Empty if it
+   * works, or is done without any.
+   */
+  why: text,
+  /** The tasks of its earlier tries. */
+  earlier: list(text),
+});
+export type PartView = TypeOf<typeof partWire>;
+
+/**
+ * How far the parts of a task's plan are, in the order of the plan. `checkpoint`: the state of the least advanced one that
+ * runs; without one, the task's own state.
+ */
 const childrenWire = record({
   ...{ checkpoint: text, waiting: integer(0), running: integer(0), done: integer(0), failed: integer(0) },
-  ...{ skipped: integer(0), needPerson: list(text) },
+  ...{ skipped: integer(0), needPerson: list(text), parts: list(partWire) },
+});
+export type ChildrenView = TypeOf<typeof childrenWire>;
+
+/**
+ * A budget of a task and its tree of children, in US dollars or in tokens. `reserved`: for runs that have not ended.
+ * `unknown`: the runs whose use is not known, and for which nothing was reserved.
+ */
+const budgetWire = record({
+  /** The task that has the budget, such as coffee#1. */
+  ...{ of: text, kind: oneOf("cost", "tokens"), limit: number, spent: number, reserved: number, left: number },
+  unknown: integer(0),
 });
 
 /** A task as the API shows it. Times are ISO texts. */
@@ -48,6 +92,8 @@ export const taskWire = record({
   /** Why it needs a person, the most urgent reason first; empty unless `needsPerson`. */
   needs: list(needWire),
   held: nullable(heldWire),
+  /** Why the task failed; empty unless it did. */
+  reason: text,
   /** The commit that the last verdict, or a person's approval, is about, and whose it is; null until there is one. */
   judged: nullable(record({ commit: text, role: text })),
   /** The session of its agent: none was started, alive, dead, or unknown. */
@@ -67,8 +113,13 @@ export const taskWire = record({
   protectedChanges: list(text),
   parent: text,
   part: nullable(planPartWire),
+  /** Null if its workflow makes no parts. */
   children: nullable(childrenWire),
+  /** TASK, TASK:state=STATE or TASK:section=NAME, with the ids of tasks. */
   dependsOn: list(text),
+  handDown: list(text),
+  /** Every budget that covers the task: its own, then those of its parents. */
+  budgets: list(budgetWire),
   labels: list(text),
   priority: integer(Number.MIN_SAFE_INTEGER),
   autostart: boolean,

@@ -180,7 +180,11 @@ function readGiven(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new Fault("not-found", `There is no file ${path}.`, { cause: error });
+    if (code === "ENOENT")
+      throw new Fault("not-found", `There is no file ${path}.`, {
+        hint: "Check its name, or give - to read from stdin.",
+        cause: error,
+      });
     throw new Fault("unreadable", `${path} cannot be read (${code}).`, {
       hint: "Check its permissions.",
       cause: error,

@@ -43,6 +43,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "document.unclaimed": ({ role, sections, reason }) =>
     `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in, so it does not count${text(reason) === "" ? "" : `. ${text(reason)}`}`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),
+  "document.incomplete": ({ sections }) =>
+    `${listed(texts(sections).map((each) => `## ${each}`))} could not be handed down: none of the tasks it depends on had it`,
   "request.rejected": ({ request, reasons }) =>
     `${requestText(request)}: ${items(reasons)
       .map((reason) => text(reason.text))

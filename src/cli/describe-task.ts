@@ -1,10 +1,12 @@
 import type { routes } from "../api/routes.ts";
-import type { ExplanationView, PullRequestView, TaskView } from "../api/tasks.ts";
+import type { ChildrenView, ExplanationView, PullRequestView, TaskView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
 import { parseTaskDocument } from "../documents/task-document.ts";
+import { writeAccount } from "../engine/budget.ts";
 import type { Context } from "./context.ts";
 import { type Paint, visible } from "./fast/tell.ts";
 import { shownTask } from "./find.ts";
+import { describeCounts, writeParts } from "./parts.ts";
 import { count, cut, listed, wrapMessage, writeAge, writeTime } from "./text.ts";
 
 /** Where a task is, what blocks it, who can move it, and what happens by itself. */
@@ -30,6 +32,7 @@ export function describeExplanation(
           .flatMap((each) => (each === "" ? [] : [withCommand.test(each) ? `    ${each}` : indented(each, 4)])),
       ]),
     ),
+    ...section("Its parts", openParts(task, { paint, columns })),
     ...section(
       "Moves that can be asked for now",
       open.flatMap(({ to, by, command }) => [
@@ -85,6 +88,8 @@ export function describeTask(
       ([title, value]) => `  ${title.padEnd(width - 2)}${wrapMessage(value, columns - width, " ".repeat(width))}`,
     ),
     ...section(paint.yellow("Held for a person"), heldLines(task, columns)),
+    ...section(paint.yellow("Waits for a larger budget"), budgetLines(task, columns)),
+    ...section("Parts", task.children === null ? [] : writeParts(task.children.parts, { paint, columns })),
     ...section("Owed", writeEffects(effects, paint, columns)),
     ...section("Sections of the task file", sectionLines(document)),
   ].join("\n");
@@ -114,6 +119,7 @@ function rowsOf(
     ["id", task.id],
     ["status", statusText(task)],
     ["ended", outcome === null ? "" : outcome],
+    ["because", task.reason],
     ["came from", previousStatus],
     ["branch", task.branch],
     ["workflow", `${task.workflow} (${task.workflowHash.slice(0, 12)})`],
@@ -137,7 +143,10 @@ function rowsOf(
     ["parent", task.parent],
     ["part", task.part === null ? "" : partText(task.part)],
     ["parts", task.children === null ? "" : childrenText(task.children)],
+    ["checkpoint", checkpointText(task)],
     ["depends on", listed(task.dependsOn)],
+    ["gets from these", listed(task.handDown.map((name) => `## ${name}`))],
+    ["budget", task.budgets.map((budget) => budgetText(task, budget)).join("; ")],
     ["labels", task.labels.join(", ")],
     ["priority", priority === 0 ? "" : String(priority)],
     ["autostart", autostart ? "" : "no: a person starts it"],
@@ -149,6 +158,12 @@ function rowsOf(
       task.updatedAt === task.createdAt ? "" : `${writeTime(task.updatedAt)} (${writeAge(task.updatedAt, now)} ago)`,
     ],
   ];
+}
+
+/** `$4.20 of $5.00 spent, $0.50 reserved, $0.30 left (of coffee#1 and its children)` */
+function budgetText(task: TaskView, budget: TaskView["budgets"][number]): string {
+  const whose = budget.of === shownTask(task) ? "" : ` (of ${budget.of} and its children)`;
+  return `${writeAccount(budget)}${whose}`;
 }
 
 /** `https://github.com/acme/coffee/pull/7 (open, approved, checks passing)` */
@@ -180,6 +195,14 @@ function heldLines(task: TaskView, columns: number): readonly string[] {
   ];
 }
 
+/** Why a budget holds the task's agents up, with the command that helps. */
+function budgetLines({ needs, held, waiting, budgets }: TaskView, columns: number): readonly string[] {
+  const own = held === null ? needs.filter(({ reason }) => reason === "budget") : [];
+  const lines = own.flatMap(({ brief, command }) => [`  ${wrapMessage(brief, columns - 2, "  ")}`, `    ${command}`]);
+  const isParents = lines.length === 0 && budgets.length > 0 && waiting.startsWith("The budget of ");
+  return isParents ? [`  ${wrapMessage(waiting, columns - 2, "  ")}`] : lines;
+}
+
 function sectionLines({ text, authors }: DocumentView): readonly string[] {
   return [...parseTaskDocument(text).byHeading.keys()].map((heading) => {
     const author = Object.hasOwn(authors, heading) ? authors[heading] : undefined;
@@ -208,14 +231,35 @@ export function writeNeeds(
   }
 }
 
+/** The state of the least advanced part, while there is one at work. */
+function checkpointText({ children }: TaskView): string {
+  if (children === null || children.running === 0) return "";
+  return `${children.checkpoint}, where the least advanced part is`;
+}
+
 function partText({ item, slot, ...part }: NonNullable<TaskView["part"]>): string {
   const again = part.try === 1 ? "" : `, try ${part.try}`;
   return `${item}${again}${slot === null ? "" : `, in slot ${slot}`}`;
 }
 
-function childrenText({ checkpoint, needPerson, ...counts }: NonNullable<TaskView["children"]>): string {
-  const told = Object.entries(counts).flatMap(([name, number]) => (number === 0 ? [] : [`${number} ${name}`]));
-  const where = counts.running === 0 ? [] : [`the least advanced in ${checkpoint}`];
-  const person = needPerson.length === 0 ? [] : [`a person is needed by ${needPerson.join(", ")}`];
-  return [...told, ...where, ...person].join(", ");
+function childrenText(children: ChildrenView): string {
+  if (children.parts.length === 0) return "";
+  return describeCounts(children);
+}
+
+/** The parts that are not over, at most this many where the command is about something else. */
+const maxParts = 12;
+
+/** The parts of a task that has not ended, and what each waits for. */
+function openParts(
+  { children, id }: TaskView,
+  { paint, columns }: Pick<Context, "paint" | "columns">,
+): readonly string[] {
+  const open = children?.parts.filter(({ state }) => state === "running" || state === "waiting") ?? [];
+  const needed = open.toSorted((a, b) => Number(b.needsPerson) - Number(a.needsPerson));
+  const more = open.length - maxParts;
+  return [
+    ...writeParts(needed, { paint, columns }, maxParts),
+    ...(more > 0 ? [`  … and ${more} more: signalbox task show ${id}`] : []),
+  ];
 }

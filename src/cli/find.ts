@@ -256,6 +256,11 @@ export function asReference(reference: string): string {
   return /^\d+$/.test(reference) ? `#${reference}` : reference;
 }
 
+/** `12:state=working` is `#12:state=working`. */
+export function asDependency(dependency: string): string {
+  return dependency.replace(/^[^:]*/, asReference);
+}
+
 /** `coffee#12` */
 export function shownTask({ project, number }: Pick<TaskView, "project" | "number">): string {
   return `${project}#${number}`;

@@ -35,8 +35,10 @@ function daemonFile(): string {
  * By default Node's young generation grows to 100 MB; a daemon that mostly waits needs 8. And
  * forking git is faster from a small process.
  */
+export const daemonFlags = ["--max-semi-space-size=4", "--optimize-for-size"];
+
 export function daemonArguments(...more: readonly string[]): string[] {
-  return ["--max-semi-space-size=4", "--optimize-for-size", daemonFile(), ...more];
+  return [...daemonFlags, daemonFile(), ...more];
 }
 
 /** The daemon's environment: the person's own or, if an agent starts it, the one that a person last gave it. */

@@ -16,6 +16,7 @@ import { mcp } from "./commands/mcp.ts";
 import { projectCommands } from "./commands/project.ts";
 import { rehearse } from "./commands/rehearse.ts";
 import { backup, restore } from "./commands/restore.ts";
+import { run as runTeam } from "./commands/run.ts";
 import { salvageCommands } from "./commands/salvage.ts";
 import {
   answer,
@@ -120,6 +121,7 @@ const routes = buildRouteMap({
     guide,
     init,
     project: projectCommands,
+    run: runTeam,
     task: taskCommands,
     chat,
     ticket: ticketCommands,
@@ -153,6 +155,7 @@ const routes = buildRouteMap({
 
 Start with:
   signalbox init                            make this repository a project
+  signalbox run "Add dark mode"             let a team of agents build it
   signalbox task create "Brew stronger"     create a task
   signalbox demo                            watch four scripted agents work
   signalbox workflow show default           read a workflow

@@ -1,8 +1,6 @@
 import type { AgentView, RunView } from "../api/agents.ts";
-import type { TaskView } from "../api/tasks.ts";
 import type { CrewView, SlotView } from "../api/tickets.ts";
 import type { Context } from "./context.ts";
-import { shownTask } from "./find.ts";
 import { clip, cut, displayWidth, longestPiece, wrapMessage, writeAge, writeCost, writeTokens } from "./text.ts";
 
 const agentMarks = {
@@ -287,97 +285,4 @@ function columnsBeside(widths: readonly number[], width: number): number {
 /** Including the gap behind each. */
 function total(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each + 2, 0);
-}
-
-const marks = {
-  "✗": "its session is dead",
-  "!": "it needs a person",
-  "‖": "it is paused; to continue: signalbox resume",
-  "◌": "its agent waits for a seat; signalbox task explain ID says why",
-  "●": "its session is alive",
-  "?": "it is unknown whether its session is alive",
-} as const;
-
-type Mark = keyof typeof marks | "";
-
-/** Tasks as a table that fits into the columns: long summaries are cut. */
-export function writeTasks(
-  tasks: readonly TaskView[],
-  { paint, columns }: Pick<Context, "paint" | "columns">,
-  now: number,
-): string {
-  const colours = {
-    "✗": paint.red,
-    "!": paint.yellow,
-    "‖": paint.yellow,
-    "◌": paint.dim,
-    "●": paint.green,
-    "?": paint.dim,
-    "": String,
-  };
-  const hasMarks = tasks.some((task) => markOf(task) !== "");
-  const cells = tasks.map((task) => ({
-    mark: markOf(task),
-    id: task.id,
-    name: shownTask(task),
-    status: task.status,
-    summary: task.summary.replace(/\s+/g, " "),
-    branch: columns === Number.POSITIVE_INFINITY ? task.branch : clip(task.branch, maxBranch),
-    age: writeAge(task.createdAt, now),
-  }));
-  const width = (of: (row: (typeof cells)[number]) => string, title: string) =>
-    Math.max(title.length, ...cells.map((row) => displayWidth(of(row)))) + 2;
-  const branches = width(({ branch }) => branch, "BRANCH");
-  const others =
-    width(({ id }) => id, "ID") +
-    width(({ name }) => name, "TASK") +
-    width(({ status }) => status, "STATUS") +
-    width(({ age }) => age, "AGE") +
-    (hasMarks ? 3 : 0);
-  // The branch can be left out, because signalbox task show has it.
-  const hasBranch = columns - others - branches >= minBesideBranch;
-  const room = columns - others - (hasBranch ? branches : 0);
-  const table = [
-    ...(hasMarks ? [{ title: " ", paint: (cell: string) => colours[cell as Mark](cell) }] : []),
-    { title: "ID" },
-    { title: "TASK", paint: paint.bold },
-    { title: "STATUS", paint: paint.cyan },
-    ...(hasBranch ? [{ title: "SUMMARY" }, { title: "BRANCH" }] : []),
-    { title: "AGE", align: "right" as const },
-    ...(hasBranch ? [] : [{ title: "SUMMARY", isText: true }]),
-  ];
-  const rows = cells.map(({ mark, id, name, status, summary, branch, age }) => [
-    ...(hasMarks ? [mark] : []),
-    id,
-    name,
-    status,
-    ...(hasBranch ? [clip(summary, room), branch] : []),
-    age,
-    // Below the other columns there is more room.
-    ...(hasBranch ? [] : [clip(summary, room >= minSummary ? room : 2 * (columns - 4))]),
-  ]);
-  return writeTable(table, rows, columns);
-}
-
-/** The meaning of the marks in a table; empty if there are none. */
-export function marksIn(tasks: readonly TaskView[]): string {
-  const used = new Set<string>(tasks.map(markOf));
-  return Object.entries(marks)
-    .filter(([mark]) => used.has(mark))
-    .map(([mark, meaning]) => `${mark} ${meaning}`)
-    .join("\n");
-}
-
-const maxBranch = 28;
-const minSummary = 16;
-const minBesideBranch = 24;
-
-/** A dead session takes precedence, because it explains why a person is needed. */
-function markOf({ session, needsPerson, waiting, paused }: TaskView): Mark {
-  if (session === "dead") return "✗";
-  if (needsPerson) return "!";
-  // Working agents continue in a pause, unless it ended them.
-  if (paused !== "" && (waiting !== "" || session !== "alive")) return "‖";
-  if (waiting !== "") return "◌";
-  return session === "alive" ? "●" : session === "unknown" ? "?" : "";
 }

@@ -5,6 +5,7 @@ import type { Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
 import { contains } from "../home/agents-at-work.ts";
 import type { StoredTask } from "../ports/store.ts";
+import { shellWord } from "../shell-quote.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
 import type { Asked } from "./handlers.ts";
@@ -190,4 +191,33 @@ export function mustBeOpen({ task, isOpen }: Pick<StoredTask, "task" | "isOpen">
   const text = `The task is in "${task.status}", which is the end.`;
   const fix = `Continue its branch in a new task: signalbox task create --from ${task.id}`;
   throw new Refusal([{ code: "terminal", text, fix }]);
+}
+
+/** Refuses to merge or publish a task that is over. If its work is done and not merged, says how to get it. */
+export async function mustBeUnfinished(core: Core, stored: Pick<StoredTask, "task" | "isOpen">): Promise<void> {
+  const { task, isOpen } = stored;
+  const work = isOpen ? undefined : await unmergedWork(core, task);
+  if (work === undefined) return mustBeOpen(stored);
+  const text = `The task is in "${task.status}", which is the end. ${work.text}`;
+  throw new Refusal([{ code: "terminal", text, fix: work.fix }]);
+}
+
+/** Where the work of a task is that is done, and that Signalbox has not merged, and how to get it. */
+export async function unmergedWork(
+  { store, workflows }: Pick<Core, "store" | "workflows">,
+  task: Task,
+): Promise<{ readonly text: string; readonly fix: string } | undefined> {
+  const { id, branch, prUrl, part, status } = task;
+  const state = (await workflows.get(task.workflowHash)).states[status];
+  // The work of a part is in its parent's branch.
+  if (state?.outcome !== "done" || branch === "" || part !== undefined) return undefined;
+  const isMerged = [await store.merges.get(id), await store.pullRequests.get(id)].some(
+    (each) => each?.state === "merged",
+  );
+  if (isMerged) return undefined;
+  const fix = `To merge it into the branch that you have checked out: signalbox task fetch ${id} && git merge ${shellWord(branch)}`;
+  return {
+    text: `Its work is on the branch "${branch}".`,
+    fix: prUrl === "" ? fix : `To review and merge it: ${prUrl}`,
+  };
 }

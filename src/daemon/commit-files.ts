@@ -12,7 +12,10 @@ export interface CommitFiles extends ProjectFiles {
 
 /** In bytes. Larger files are not written by hand. */
 const maxFileSize = 1024 * 1024;
-const maxRounds = 20;
+/** Each folder on the way to a file takes a round. */
+const maxRounds = 100;
+/** Git's mode of a folder. */
+const treeMode = "040000";
 
 /**
  * Calls a pure function that reads files of commits until it has seen everything that it asks for. The function does not know
@@ -33,10 +36,12 @@ export function commitFiles(control: Pick<ControlRepository, "listFiles" | "file
   const wantedTexts = new Set<string>();
   const list = (folder: string): readonly TreeFile[] => {
     const known = folders.get(folder);
-    if (known === undefined && isPlain(folder)) wantedFolders.add(folder);
-    return known ?? [];
+    if (known !== undefined) return known;
+    // Most of the folders that are asked for do not exist: the folder above says so without another git process.
+    if (isPlain(folder) && (folder === "" || entryAt(folder)?.mode === treeMode)) wantedFolders.add(folder);
+    return [];
   };
-  const entryAt = (path: string) => {
+  const entryAt = (path: string): TreeFile | undefined => {
     const slash = path.lastIndexOf("/");
     return list(slash === -1 ? "" : path.slice(0, slash)).find(({ name }) => name === path.slice(slash + 1));
   };

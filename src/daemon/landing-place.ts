@@ -72,7 +72,7 @@ export interface PlaceName {
 }
 
 interface PlacePorts {
-  readonly store: Pick<Store, "getTask" | "listTasks" | "workspaces">;
+  readonly store: Pick<Store, "getTask" | "getWorkflow" | "listTasks" | "workspaces">;
   readonly where: Where;
 }
 

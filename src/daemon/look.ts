@@ -1,6 +1,7 @@
 import { hash as hashed } from "node:crypto";
 import type { TaskDocument } from "../documents/task-document.ts";
 import type { TaskEvent } from "../engine/decision.ts";
+import { startOf } from "../engine/persons-turn.ts";
 import type { Artifact, Facts, Unreadable } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
@@ -8,6 +9,7 @@ import { Fault } from "../fault.ts";
 import type { Author, Store, StoredArtifact, StoredDocument } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import { childNumbers } from "./children/child-tasks.ts";
+import { withHandedDown } from "./dependencies.ts";
 import { type Addition, addToSection, parsedDocument, writeDocument } from "./task-documents.ts";
 import { nothingOutside, type Outside, type OutsideOf, type WorkspaceFacts } from "./workspaces/outside.ts";
 import { whyUnsealed } from "./workspaces/sealed-file.ts";
@@ -52,6 +54,8 @@ interface HandedIn {
   readonly asks?: boolean;
   /** The run whose end is being reported. All its processes have ended. */
   readonly ended?: string;
+  /** The request may start the task, so its dependencies hand their sections down. */
+  readonly starts?: boolean;
   /** The requested state, if the work must be merged before the task may end there. */
   readonly mergedFor?: string;
 }
@@ -90,6 +94,13 @@ export async function gatherFacts(
     document = written.document;
     const writer = typeof text === "string" || text.by === undefined ? author : { role: text.by };
     changes.push(documentChanged(writer, written.changed));
+  }
+  if (given.starts === true && startOf(workflow, task) !== undefined) {
+    const handed = await withHandedDown(store, task, document);
+    document = handed.document;
+    if (handed.changed.length > 0) changes.push(documentChanged({ role: "engine" }, handed.changed));
+    if (handed.missing.length > 0)
+      changes.push({ type: "document.incomplete", by: "engine", data: { sections: handed.missing }, set: {} });
   }
   if (left !== undefined && unsealed !== "") {
     const { changed } = writeDocument(workflow, document, left.text, left, head);

@@ -1,5 +1,5 @@
 import type { Task } from "../engine/task.ts";
-import { createMemo } from "../keyed.ts";
+import { createMemo, type Memo } from "../keyed.ts";
 import { beganRef, type ControlRepository } from "../ports/control-repository.ts";
 import type { Store } from "../ports/store.ts";
 import { eventsOf } from "./project.ts";
@@ -30,8 +30,28 @@ export async function lostWork(
   const known = commit === began ? began : await control.mergeBase(tip, commit);
   // Without a commit of its own that the branch has, a task has lost nothing.
   if (known === undefined || known === began) return undefined;
-  const lost = await losses.get([control.folder, known, tip].join(" "), () => look(control, known, tip));
+  const lost = await lossesIn(control).get([known, tip].join(" "), () => look(control, known, tip));
   return lost === undefined || (await isOwnLanding(store, control, id, target, lost.commit, tip)) ? undefined : lost;
+}
+
+/**
+ * The work of a part that its parent's branch has in its history and not in its files. Other than with `lostWork`, the part's own
+ * merge is no excuse: the parent is only done with the work of all its parts. Changes that were brought back are not missing.
+ */
+export async function missingWork(
+  control: ControlRepository,
+  commit: string,
+  tip: string,
+): Promise<LostWork | undefined> {
+  return lossesIn(control).get(["part", commit, tip].join(" "), async () => {
+    const brought = await broughtIn(control, commit, tip);
+    const now = await lostIn(brought, tip);
+    if (brought === undefined || now === undefined || now.files.length === brought.files.length) return now;
+    // Later parts may have undone some of the changes, but a merge that joins them may not.
+    const dropped = new Set((await lostIn(brought, brought.merge))?.files);
+    const files = now.files.filter((file) => dropped.has(file));
+    return files.length === 0 ? undefined : { ...now, files };
+  });
 }
 
 /**
@@ -47,12 +67,19 @@ export async function droppedWork(
 ): Promise<LostWork | undefined> {
   const known = await control.mergeBase(tip, commit);
   if (known === undefined || known === commit || known === (await control.commitAt(beganRef(id)))) return undefined;
-  const key = [control.folder, known, tip, commit].join(" ");
-  const lost = await losses.get(key, async () => lostIn(await broughtIn(control, known, tip), commit));
+  const key = [known, tip, commit].join(" ");
+  const lost = await lossesIn(control).get(key, async () => lostIn(await broughtIn(control, known, tip), commit));
   return lost === undefined || (await isOwnLanding(store, control, id, target, known, tip)) ? undefined : lost;
 }
 
-const losses = createMemo<LostWork | undefined>();
+/** The answers of one daemon: those that another daemon in this process was still waiting for when it died never come. */
+const losses = new WeakMap<ControlRepository, Memo<LostWork | undefined>>();
+
+function lossesIn(control: ControlRepository): Memo<LostWork | undefined> {
+  const known = losses.get(control) ?? createMemo<LostWork | undefined>();
+  losses.set(control, known);
+  return known;
+}
 
 async function look(control: ControlRepository, commit: string, tip: string): Promise<LostWork | undefined> {
   const brought = await broughtIn(control, commit, tip);

@@ -3,6 +3,7 @@ import type { Routes } from "../api/routes.ts";
 import type { TypeOf } from "../api/wire.ts";
 import { parseTaskDocument } from "../documents/task-document.ts";
 import { branchNameProblem } from "../engine/branch-name.ts";
+import { isForParts } from "../engine/child-workflows.ts";
 import { createTask as decideCreation } from "../engine/create.ts";
 import type { Facts } from "../engine/request.ts";
 import { blankIdentity, type TaskIdentity } from "../engine/task.ts";
@@ -12,6 +13,7 @@ import { type ResolvedConfig, resolveConfig } from "../home/config.ts";
 import { readRepositoryConfig, trustedChoices } from "../home/trust.ts";
 import { findWorkflow } from "../home/workflows.ts";
 import type { Project, StoredDocument, StoredTask } from "../ports/store.ts";
+import { budgetIn } from "./agents/budgets.ts";
 import {
   areAllowed,
   checkNeeds,
@@ -34,6 +36,7 @@ import {
 import { type Chosen, childWorkflows, chooseWorkflow, setPermissions, untrustedChoices } from "./choose-workflow.ts";
 import type { Core } from "./core.ts";
 import { takeTicket, ticketTurn } from "./crew/tickets.ts";
+import { readDependencies } from "./dependencies.ts";
 import { isShared, mustHave } from "./project.ts";
 import { firstDocument } from "./task-documents.ts";
 import { isoTime, viewOf } from "./views.ts";
@@ -58,6 +61,14 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     from === undefined ? body : { ...inherited(core, project, from, body), ...body },
   );
   const chosen = await chooseWorkflow(core, project, config.workflow.value);
+  if (isForParts(chosen.workflow))
+    throw new Fault(
+      "task.invalid",
+      `The workflow "${chosen.found.name}" is only for the parts of another task's plan: it merges into the parent's branch.`,
+      {
+        hint: `Choose one for a whole task, such as: --workflow default\nSee what there is: signalbox workflow list`,
+      },
+    );
   const adopted = body.pullRequest === undefined ? undefined : await findPullRequest(core, project, body);
   const context = body.context ?? (adopted && aboutPullRequest(adopted));
   const document = await firstDocument(core, chosen.workflow, context, from);
@@ -133,7 +144,8 @@ function inherited(core: Core, { path }: Project, { task }: StoredTask, { harnes
   // A harness that served every role is replaced for every role.
   const isApart = harness === undefined || reviewHarness !== task.harness;
   return {
-    ...(isWorkflow({ home: core.home, repository: path }, workflow) ? { workflow } : {}),
+    // The workflow of a part leads nowhere without its parent.
+    ...(task.part === undefined && isWorkflow({ home: core.home, repository: path }, workflow) ? { workflow } : {}),
     ...(task.harness === "" ? {} : { harness: task.harness }),
     ...(isApart && reviewHarness !== "" ? { reviewHarness } : {}),
     ...(model === "" ? {} : { model }),
@@ -188,7 +200,8 @@ async function identityOf(
     reviewHarness: config.reviewHarness.value || harness,
     model: config.model.value,
     parent,
-    dependsOn: await idsOf(core, body.dependsOn ?? [], project.name),
+    ...(await readDependencies(core, body, project.name)),
+    ...(body.budget === undefined ? {} : { budget: budgetIn(body.budget) }),
     labels: [...new Set(body.labels ?? [])],
     priority: body.priority ?? 0,
     ticket: body.ticket ?? "",

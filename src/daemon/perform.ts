@@ -299,7 +299,7 @@ async function noteFailure(
 }
 
 /** The reason must tell the person what to do. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof Fault && error.hint !== undefined && error.hint !== ""
     ? `${error.message}\n${error.hint}`
@@ -334,12 +334,15 @@ function needsPerson(error: unknown): error is Fault {
   return error instanceof Fault && error.retry === "never" && /^(project|git|workspace)\./.test(error.code);
 }
 
+/** Faults that a person clears in a moment, so the task is held until then. The rules of its workflow would end it for good. */
+const personsFaults: ReadonlySet<string> = new Set(["workspace.branch-elsewhere"]);
+
 function nextRequest(task: Task | undefined, first: StoredEffect | undefined): Request | undefined {
   if (task === undefined) return undefined;
   const { entry, phase, held } = task;
   if (first?.failure !== undefined) {
-    const { word, reason } = first.failure;
-    if (phase === "doing") return { kind: "did", entry, word, reason };
+    const { word, reason, code = "" } = first.failure;
+    if (phase === "doing" && !personsFaults.has(code)) return { kind: "did", entry, word, reason };
     return held === undefined ? { kind: "unsettled", entry, action: first.effect.action, reason } : undefined;
   }
   if (phase === "entering") return { kind: "settled", entry };

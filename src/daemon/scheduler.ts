@@ -1,3 +1,4 @@
+import { storedDependency } from "../engine/dependency.ts";
 import { saysWhenNext } from "../engine/needs.ts";
 import { startOf } from "../engine/persons-turn.ts";
 import type { Request } from "../engine/request.ts";
@@ -6,6 +7,7 @@ import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
+import { areMet } from "./dependencies.ts";
 
 /** The newest known revision of each open task: while one notification is processed, the next can overtake it. */
 interface RevisionGuard {
@@ -38,6 +40,8 @@ const retryPause = 10_000;
 export interface Scheduler {
   /** A task has changed: it may wait for a slot, take one, or have released one. */
   noticed(stored: StoredTask): Promise<void>;
+  /** A section of the task's document was stored without a change of the task. */
+  wrote(task: string): void;
   forgot(task: string): void;
   /** Learns of a task after a start; nothing is started before all tasks are known. */
   recall(stored: StoredTask): Promise<void>;
@@ -136,7 +140,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       if (stopped || start === undefined || (await isFull(project, task))) return;
       if (left.has(project) && !isBegun) continue;
       try {
-        if (!(await areDone(ports, dependsOn))) continue;
+        if (!(await areMet(ports, dependsOn))) continue;
         // The task's slot is taken before the next task is considered.
         const { stored } = await ports.submit(task, start);
         await note(stored);
@@ -166,6 +170,13 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       });
   };
 
+  const awaiting = (isMeant: (dependency: string) => boolean) =>
+    [...seats.values()].filter((seat) => seat.dependsOn.some(isMeant)).map((seat) => seat.project);
+  /** A task may have reached a state, or have a section, that others wait for. A slot that was left free stays so. */
+  const wakeAwaiting = (task: string) => {
+    for (const project of new Set(awaiting((each) => each.startsWith(`${task}:`)))) wakeProject(project, false);
+  };
+
   /** Returns the projects in which a task may start now that could not before. */
   const note = async (stored: StoredTask): Promise<readonly string[]> => {
     const { task, isOpen, revision } = stored;
@@ -181,8 +192,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       setSeat(task.id, undefined);
       if (before === undefined) return [];
       // Tasks of any project may have waited for it.
-      const awaiting = [...seats.values()].filter((seat) => seat.dependsOn.includes(task.id));
-      const projects = awaiting.map((seat) => seat.project);
+      const projects = awaiting((each) => storedDependency(each).task === task.id);
       if (passedOn.delete(task.id) || !saysWhenNext(workflow)) return [task.project, ...projects];
       left.add(task.project);
       notifyWaiting(task.project);
@@ -210,12 +220,13 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     isLeft: (project) => left.has(project),
     async isNextLeft({ id, project }) {
       if (!left.has(project) || ports.mayStart?.(project) === false || (await isFull(project, id))) return false;
-      for (const [task, { dependsOn }] of waitingIn(project)) if (await areDone(ports, dependsOn)) return task === id;
+      for (const [task, { dependsOn }] of waitingIn(project)) if (await areMet(ports, dependsOn)) return task === id;
       return false;
     },
     waits: (task) => seats.get(task)?.start !== undefined,
     async noticed(stored) {
       for (const project of new Set(await note(stored))) wakeProject(project);
+      wakeAwaiting(stored.task.id);
     },
     forgot(task) {
       revisions.forget(task);
@@ -224,6 +235,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       setSeat(task, undefined);
       if (project !== undefined && left.has(project)) notifyWaiting(project);
     },
+    wrote: wakeAwaiting,
     recall: async (stored) => void (await note(stored)),
     wake: wakeAll,
     resumed: (project) => wakeProject(project, false),
@@ -260,15 +272,4 @@ async function ageOf(store: Store, { task, order }: StoredTask): Promise<Seat["a
     at = parent?.task;
   }
   return [ancestor, order];
-}
-
-async function areDone({ store, workflowOf }: SchedulerPorts, dependsOn: readonly string[]): Promise<boolean> {
-  for (const id of dependsOn) {
-    const stored = await store.getTask(id);
-    // A task that others wait for can be deleted only if it is done.
-    if (stored === undefined) continue;
-    const state = (await workflowOf(stored.task)).states[stored.task.status];
-    if (state?.outcome !== "done") return false;
-  }
-  return true;
 }

@@ -87,9 +87,10 @@ async function submitOnce(
   const { id, status: from } = task;
   const actor = actorOf(request);
   // A failure is recorded whatever the state of the workspace, which may be the very reason for it.
-  const seen = request.kind === "unsettled" ? withoutOutside(ports) : ports;
+  const seen = request.kind === "unsettled" || request.kind === "mended" ? withoutOutside(ports) : ports;
   const told = {
     asks: request.kind === "move",
+    starts: request.kind === "move" || request.kind === "continue",
     ...(request.kind === "move" && request.word?.merged === true ? { mergedFor: request.to } : {}),
     ...(request.kind === "ended" ? { ended: request.run } : {}),
   };

@@ -1,3 +1,4 @@
+import { loadWorkflow } from "../engine/language/load.ts";
 import type { Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
 import { taskRef } from "../ports/control-repository.ts";
@@ -20,13 +21,21 @@ export function branchOfTask(task: string): string {
   return `branch of ${task}`;
 }
 
+/** Whether a task is in a terminal state, also where it still owes effects there. */
+async function hasEnded(store: Pick<Store, "getWorkflow">, { phase, workflowHash, status }: Task): Promise<boolean> {
+  if (phase !== "entering") return phase === "over";
+  const stored = await store.getWorkflow(workflowHash);
+  const workflow = stored && loadWorkflow(stored.text, stored.name).workflow;
+  return workflow?.states[status]?.terminal === true;
+}
+
 /**
  * The branch of a parent task, into which its parts are merged. It is the ref of the parent's collected work in the control
  * repository: neither the user's repository nor a remote is touched. While the parent has a workspace, its branch belongs to
  * that, and merges wait.
  */
 export function taskBranch(
-  store: Pick<Store, "getTask" | "workspaces">,
+  store: Pick<Store, "getTask" | "getWorkflow" | "workspaces">,
   { control, kind }: ProjectWorkspaces,
   project: Project,
   { branch, parent, startOf }: TaskBranchOrder,
@@ -57,8 +66,8 @@ export function taskBranch(
   const whyNot = async () => {
     const stored = await store.getTask(parent);
     if (stored === undefined) return `The parent task ${parent} was deleted.`;
-    const { project: name, number, phase } = stored.task;
-    return phase === "over"
+    const { project: name, number } = stored.task;
+    return (await hasEnded(store, stored.task))
       ? `The parent task ${name}#${number} (${parent}) has ended, so its branch "${branch}" stays as it is.`
       : undefined;
   };

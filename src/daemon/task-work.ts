@@ -19,7 +19,7 @@ export type MergeableWork =
  * not part of the work, such as files that tests have left.
  */
 export async function mergeableWork(
-  store: Pick<Store, "getTask" | "listTasks" | "workspaces">,
+  store: Pick<Store, "getTask" | "getWorkflow" | "listTasks" | "workspaces">,
   own: ProjectWorkspaces,
   project: Project,
   task: Task,

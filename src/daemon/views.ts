@@ -7,6 +7,7 @@ import type { State, Workflow } from "../engine/workflow.ts";
 import type { PullRequestRecord } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
+import type { CoveringAccount } from "./agents/budgets.ts";
 import { lifeOf } from "./agents/run-signs.ts";
 import { childProgress } from "./children/progress.ts";
 import type { Core } from "./core.ts";
@@ -19,6 +20,7 @@ function taskView(
   agents: Agents | undefined,
   needs: readonly Need[],
   children: TaskView["children"],
+  budgets: TaskView["budgets"],
 ): TaskView {
   const state = workflow?.states[task.status];
   const { held } = task;
@@ -39,6 +41,7 @@ function taskView(
     needsPerson: needs.length > 0,
     needs: needs.map(needView),
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
+    reason: state?.outcome === "failed" ? task.reason : "",
     judged: task.judged ?? null,
     session: sessionOf(state, task, agents),
     waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
@@ -54,6 +57,8 @@ function taskView(
     part: partView(task.part),
     children,
     dependsOn: task.dependsOn,
+    handDown: task.handDown ?? [],
+    budgets,
     labels: task.labels,
     priority: task.priority,
     autostart: task.autostart,
@@ -74,13 +79,26 @@ function partView(part: Part | undefined): TaskView["part"] {
 
 /** A task as it is now. */
 export async function viewOf(
-  core: Pick<Core, "store" | "workflows" | "agents" | "needs">,
+  core: Pick<Core, "store" | "workflows" | "agents" | "needs" | "scheduler" | "pools">,
   stored: StoredTask,
 ): Promise<TaskView> {
   // A task whose workflow no longer loads must not hide the others.
   const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
   const children = await childProgress(core, stored.task, workflow);
-  return taskView(stored, workflow, core.agents, await core.needs.of(stored), children);
+  const accounts = (await core.agents?.budgets.accountsOf(stored.task)) ?? [];
+  return taskView(stored, workflow, core.agents, await core.needs.of(stored), children, accounts.map(budgetView));
+}
+
+function budgetView({
+  owner,
+  kind,
+  limit,
+  spent,
+  reserved,
+  left,
+  unknown,
+}: CoveringAccount): TaskView["budgets"][number] {
+  return { of: `${owner.project}#${owner.number}`, kind, limit, spent, reserved, left, unknown };
 }
 
 /** What a request did. Throws a refusal, which the API answers as an error. */

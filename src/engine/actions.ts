@@ -129,7 +129,7 @@ export const merge: ActionDeclaration = {
     strategy: { type: "text", oneOf: ["ff", "no-ff"] },
     uncommitted: { type: "text", oneOf: ["refuse", "leave"] },
   },
-  words: { conflict: "answer", tests: "answer", protected: "person" },
+  words: { conflict: "answer", tests: "answer", protected: "person", dropped: "person" },
   holds: true,
   begins: "work",
 };

@@ -61,6 +61,12 @@ export function engineEnd(workflow: Workflow, status: string): string | undefine
   );
 }
 
+/** Whether only the parts of a plan can follow the workflow to its end: it merges their work into the parent's branch. */
+export function isForParts({ states, ways }: Workflow): boolean {
+  const all = [...Object.values(states).flatMap((state) => state.do), ...ways.flatMap(({ hooks }) => hooks)];
+  return all.some(({ name, params }) => name === "merge" && params.into === "parent");
+}
+
 function fanOuts({ states }: Workflow): readonly { readonly state: string; readonly wait: FanOut }[] {
   return Object.values(states).flatMap(({ name, wait }: State) =>
     wait.kind === "fan_out" ? [{ state: name, wait }] : [],

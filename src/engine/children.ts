@@ -114,6 +114,19 @@ export function whySkipped(items: readonly Item[], children: readonly ChildTask[
   return whyStopped(children);
 }
 
+/** Why a part was not done. A reason of the engine's says so; any other is older than the cancel of a person. */
+export function whyNotDone(child: ChildTask): string {
+  const { reason, status } = child.task;
+  switch (stateOfChild(child)) {
+    case "failed":
+      return reason || `It ended in "${status}".`;
+    case "skipped":
+      return /^(Skipped|Stopped): /.test(reason) ? reason : "A person cancelled it.";
+    default:
+      return "";
+  }
+}
+
 /** Why a part is stopped: with the policy `stop`, the first part that is not done ends the others. */
 export function whyStopped(children: readonly ChildTask[]): string {
   const first = children.find((child) => ["failed", "skipped"].includes(stateOfChild(child)));

@@ -71,7 +71,7 @@ function owesItsEnd(state: State, { held }: Task, { role }: Actor): boolean {
 }
 
 function mayContinue(state: State, task: Task, actor: Actor): Reason | undefined {
-  if (task.phase === "doing") {
+  if (task.phase === "doing" && task.held === undefined) {
     return { code: "not-waiting", text: `The work of "${state.name}" is under way.`, fix: "Wait until it ends." };
   }
   if (actor.role !== "human" && actor.role !== "engine") {

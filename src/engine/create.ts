@@ -1,5 +1,6 @@
 import { oneLine } from "../text.ts";
 import { branchNameProblem } from "./branch-name.ts";
+import { type Budget, budgetKinds } from "./budget.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { arrive, moveCounters, stateOf, takesWorkspace, withWorkspace } from "./enter.ts";
@@ -153,7 +154,7 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEd
       ? undefined
       : standing({ ...stateOf(workflow, task.status), wait: { kind: "none" } }, task, actor);
   if (refusal !== undefined) return rejected(refusal);
-  const changed = Object.entries(set).filter(([key, value]) => !isSame(task[key as keyof TaskEdit], value));
+  const changed = Object.entries(set).filter(([key, value]) => !isSame(task[key as keyof TaskEdit], value, key));
   const isAgent = actor.role !== "human" && actor.role !== "engine";
   const foreign = changed.filter(([key]) => isAgent && !forAgents.includes(key as keyof TaskEdit));
   if (foreign.length > 0) {
@@ -200,7 +201,8 @@ function inOneLine({ summary, labels }: TaskEdit): TaskEdit {
   };
 }
 
-function isSame(a: unknown, b: unknown): boolean {
+function isSame(a: unknown, b: unknown, key: string): boolean {
+  if (key === "budget") return budgetKinds.every((kind) => (a as Budget | undefined)?.[kind] === (b as Budget)[kind]);
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, i) => each === b[i]);
   return a === b;
 }

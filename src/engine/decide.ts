@@ -8,7 +8,7 @@ import { isTalking, questionOver } from "./questions.ts";
 import type { Actor, Facts, Request } from "./request.ts";
 import { decideFindings } from "./reviewing.ts";
 import { afterReply, isAwaited, nameOf, roundLimit, runEnded } from "./run-ended.ts";
-import { reachedLimit, settled, unsettled, wentIdle } from "./settled.ts";
+import { mended, reachedLimit, settled, unsettled, wentIdle } from "./settled.ts";
 import { after, endWait, endWork } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import type { Workflow } from "./workflow.ts";
@@ -50,7 +50,9 @@ function decideAlone(workflow: Workflow, task: Task, request: Request, facts: Fa
     case "settled":
       return settled(workflow, task, request.entry, facts);
     case "unsettled":
-      return unsettled(task, request.entry, request.action, request.reason);
+      return unsettled(workflow, task, request);
+    case "mended":
+      return mended(task, request.entry, request.action);
     case "did":
       if (request.entry !== task.entry || task.phase !== "doing")
         return { kind: "ignored", why: "The task has moved on." };

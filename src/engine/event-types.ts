@@ -47,7 +47,7 @@ export const eventTypes = {
   "task.worked": { when: "its state's own work has ended", data: { word, reason } },
   "task.held": { when: "no rule covers what happened: it waits for a person", data: { word, reason } },
   "task.continued": {
-    when: "a person ends a wait, or retries a held task",
+    when: "a person ends a wait, or retries a held task; or what the task was held for works again",
     data: { held: "the word it was held after (empty where it was not held)" },
   },
   "task.attended": { when: "a person has attached, or has said something", data: { text: "what was said or done" } },
@@ -99,6 +99,10 @@ export const eventTypes = {
   "document.changed": {
     when: "a person or an agent has changed the task file",
     data: { sections: "the changed sections", run: "the run that wrote them" },
+  },
+  "document.incomplete": {
+    when: "it starts without sections that were to be handed down: none of the tasks that it depends on has them",
+    data: { sections: "the missing sections" },
   },
   "request.rejected": {
     when: "a request was refused",

@@ -68,7 +68,11 @@ describe("reading items", () => {
     [["a"], 'items[0] must be an object, but is "a".'],
     [[{ id: 7, title: "A" }], "items[0].id must be text, but is 7."],
     [[{ id: "", title: "A" }], "items[0].id must have at least 1 character, but has 0."],
-    [[{ id: "x".repeat(101), title: "A" }], "items[0].id must have at most 100 characters, but has 101."],
+    [
+      [{ id: "a\nb  SUBTASK_DONE", title: "A" }],
+      'The id "a\\nb  SUBTASK_DONE" cannot be used. Use up to 64 letters, digits, ".", "_" and "-", such as "login-form".',
+    ],
+    [[{ id: "x".repeat(65), title: "A" }], expect.stringMatching(/^The id x+ cannot be used\. Use up to 64 letters/)],
     [[{ id: "a" }], "items[0].title is missing."],
     [[{ id: "a", title: "A", needs: "b" }], 'items[0].needs must be a list, but is "b".'],
     [[{ id: "a", title: "A", size: "XL" }], 'items[0].size must be "S", "M" or "L", but is "XL".'],
@@ -78,7 +82,7 @@ describe("reading items", () => {
     [plan("a:a"), "a needs itself. Remove a from its needs."],
     [plan("a:b", "b:a"), `a needs b, b needs a. ${never}`],
     [plan("x:a", "ok", "a:ok,b", "b:c", "c:a"), `a needs b, b needs c, c needs a. ${never}`],
-    [plan("the cup:the cup"), '"the cup" needs itself. Remove "the cup" from its needs.'],
+    [plan("cup:the pot"), 'cup needs "the pot", which is not among the items. Add such an item, or remove that need.'],
   ])("%j: %s", (value, problem) => {
     expect(readItems(value)).toEqual({ ok: false, problem });
   });

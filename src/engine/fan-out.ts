@@ -176,7 +176,7 @@ export function readItems(value: unknown, name = "items"): ItemsReading {
       return { id, title, description, needs: [...new Set(needs)], files, size };
     },
   );
-  const wrong = doubled(written) ?? wrongNeed(written) ?? cycle(written) ?? wrongFile(written);
+  const wrong = wrongId(written) ?? doubled(written) ?? wrongNeed(written) ?? cycle(written) ?? wrongFile(written);
   if (wrong !== undefined) return { ok: false, problem: wrong };
   return { ok: true, items: written.map((item) => ({ ...item, files: [...new Set(item.files.flatMap(fileIn))] })) };
 }
@@ -191,7 +191,7 @@ const listSchema: AnswerSchema = {
     type: "object",
     required: ["id", "title"],
     properties: {
-      id: { type: "string", minLength: 1, maxLength: 100 },
+      id: { type: "string", minLength: 1 },
       title: { type: "string", minLength: 1 },
       description: { type: "string" },
       needs: { type: "array", items: { type: "string" } },
@@ -201,11 +201,23 @@ const listSchema: AnswerSchema = {
   },
 };
 
+/** The fields of an item. */
+export const itemFields: readonly string[] = Object.keys(listSchema.items?.properties ?? {});
+
 function sizeProblem(value: unknown): string | undefined {
   if (!Array.isArray(value)) return undefined;
   if (value.length === 0) return "The plan is empty. Give it at least one item, with an id and a title.";
   if (value.length <= maxItems) return undefined;
   return `The plan has ${value.length} items, but may have at most ${maxItems}. Join small ones.`;
+}
+
+const maxId = 64;
+
+/** Ids are shown in lines and typed in commands, so they have no spaces, line breaks or control characters. */
+function wrongId(items: readonly Item[]): string | undefined {
+  const wrong = items.find(({ id }) => id.length > maxId || !/^[A-Za-z0-9._-]+$/.test(id));
+  if (wrong === undefined) return undefined;
+  return `The id ${shown(wrong.id)} cannot be used. Use up to ${maxId} letters, digits, ".", "_" and "-", such as "login-form".`;
 }
 
 function doubled(items: readonly Item[]): string | undefined {

@@ -54,6 +54,18 @@ describe("a review", () => {
       expect(statesOf(review(ledger, entries, "c2", ["cup.ts"]).ledger)).toEqual(["F1 fixed"]);
   });
 
+  test("opens a fixed finding that it names again if the file has changed since, also for the same evidence", () => {
+    const ledger = ledgerOf([{ ...cold, severity: "critical" }], [{ id: "F1", state: "fixed" }]);
+    for (const back of [{ id: "F1" }, { ...cold, id: "F1", severity: "critical", state: "open" }]) {
+      const { findings } = review(ledger, [back], "c3", ["cup.ts"]).ledger;
+      expect(findings).toMatchObject([{ state: "open", severity: "critical", evidence: cold.evidence, line: 3 }]);
+      expect(statesOf(review(ledger, [back], "c3").ledger)).toEqual(["F1 fixed"]);
+    }
+    expect(statesOf(review(ledger, [cold], "c3", ["cup.ts"]).ledger)).toEqual(["F1 fixed"]);
+    const dismissed = ledgerOf([cold], [{ id: "F1", state: "dismissed", reason: "It is iced coffee." }]);
+    expect(statesOf(review(dismissed, [{ id: "F1" }], "c3", ["cup.ts"]).ledger)).toEqual(["F1 dismissed"]);
+  });
+
   test("notes small new findings from the second round on", () => {
     const ledger = ledgerOf([{ ...cold, severity: "low" }]);
     expect(statesOf(ledger)).toEqual(["F1 open"]);

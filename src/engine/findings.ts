@@ -53,8 +53,10 @@ const maxEvidence = 4_000;
 
 /** One entry of a reviewer's list: a new finding, or a word about a known one. */
 interface Entry {
-  /** The known finding that it names; undefined where it names none. */
+  /** The known finding that it is about; undefined where there is none. */
   readonly known: Finding | undefined;
+  /** Whether it names that finding by its id. */
+  readonly isNamed: boolean;
   readonly state: "open" | "fixed" | "dismissed";
   readonly severity: Severity;
   readonly file: string;
@@ -109,8 +111,8 @@ function readEntries(ledger: Ledger, reported: unknown): EntriesReading {
 
 function readEntry(ledger: Ledger, value: unknown, name: string): Entry | string {
   if (!isJsonObject(value)) return `${name} must be an object, but is ${show(value)}.`;
-  const { id, state = "open", severity = "medium", line = 0 } = value;
-  const known = ledger.findings.find((finding) => finding.id === id);
+  const known = ledger.findings.find((finding) => finding.id === value.id);
+  const { id, state = "open", severity = known?.severity ?? "medium", line = 0 } = value;
   const title = textIn(value.title, maxTitle);
   const reason = textIn(value.reason, maxTitle);
   const evidence = typeof value.evidence === "string" ? cutText(value.evidence.trim(), maxEvidence) : "";
@@ -119,6 +121,7 @@ function readEntry(ledger: Ledger, value: unknown, name: string): Entry | string
     return `${name}.severity must be one of ${severities.join(", ")}, but is ${show(severity)}.`;
   if (state === "dismissed" && reason === "") return `${name} is dismissed without a reason. Say why it is no defect.`;
   const place = {
+    isNamed: known !== undefined,
     state,
     severity,
     line: Number.isSafeInteger(line) ? Math.max(0, line as number) : 0,
@@ -228,13 +231,19 @@ function answered(finding: Finding, entry: Entry, { role, commit, hasChanged }: 
       return entry.state === "open" ? reopened() : finding;
   }
 
-  /** Only for new evidence about a file that has changed since; and what a person dismissed, agents do not bring back. */
+  /**
+   * Only if the file has changed since, and for new evidence. A fixed finding that the reviewer names needs none: a defect that
+   * came back looks as it did before. What a person dismissed, agents do not bring back.
+   */
   function reopened(): Finding {
-    const { severity, evidence } = entry;
+    const { severity } = entry;
     const isBarred = finding.by === "human" || (finding.state === "noted" && isSmall(severity));
-    const isNew = evidence !== "" && !isSameEvidence(evidence, finding.evidence);
-    if (isBarred || !isNew || !hasChanged(finding.file, finding.commit)) return finding;
-    return { ...finding, severity, evidence, commit, line: entry.line, state: "open", by: role, reason: "" };
+    const isNew = entry.evidence !== "" && !isSameEvidence(entry.evidence, finding.evidence);
+    const isBack = finding.state === "fixed" && entry.isNamed;
+    if (isBarred || !(isNew || isBack) || !hasChanged(finding.file, finding.commit)) return finding;
+    const evidence = entry.evidence || finding.evidence;
+    const line = entry.line || finding.line;
+    return { ...finding, severity, evidence, commit, line, state: "open", by: role, reason: "" };
   }
 }
 

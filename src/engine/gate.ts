@@ -181,7 +181,7 @@ function short(commit: string): string {
 }
 
 /** Sections that belong to people, whichever gates read them. */
-const humanSections = ["Context", "Answers", "Feedback"];
+export const humanSections = ["Context", "Answers", "Feedback"];
 
 /**
  * The owners of each gated section: the roles that may ask for the ways it gates; where a way names none, the role that

@@ -1,5 +1,7 @@
 import { firstStatement, sentence, sentences } from "../text.ts";
+import { conditionText, type Dependency } from "./dependency.ts";
 import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, startOf, waysBack } from "./persons-turn.ts";
+import { whyFixed } from "./plan-edit.ts";
 import { textForPerson } from "./prompt.ts";
 import { dialogueQuestion, isTalking, type Question, stateQuestion } from "./questions.ts";
 import type { Activity } from "./reconcile.ts";
@@ -18,7 +20,7 @@ export const needReasons = {
   message: "a message did not reach its agent",
   limit: "a provider's rate limit lasts long, or has no known end",
   merge: "a merge waits for a file of the user's, or was refused",
-  dependency: "the task depends on a task that will never be done",
+  dependency: "the task waits for something of another task that will never happen",
   workflow: "the task's workflow can no longer be read",
   workspace: "the task's workspace, its branch or the repository was deleted, moved or broken",
 } as const;
@@ -65,8 +67,10 @@ export interface NeedFacts {
   readonly isOwing: boolean;
   /** The provider's rate limit that stops its runs, where it lasts long or has no known end. */
   readonly limit: { readonly harness: string; readonly text: string } | undefined;
-  /** Tasks that it depends on, and that ended without being done. */
-  readonly hopeless: readonly { readonly name: string; readonly status: string }[];
+  /** Runs of its tree that its budget does not let start without a person: why, and what to do. */
+  readonly budget?: { readonly text: string; readonly fix: string } | undefined;
+  /** Dependencies that will never be met, because their tasks have ended otherwise. */
+  readonly hopeless: readonly { readonly name: string; readonly status: string; readonly dependency?: Dependency }[];
   /** The questions that an agent has written down; empty where there are none. */
   readonly questions: string;
   /** The role that wrote them; missing or empty where that is not known. */
@@ -126,6 +130,7 @@ function ownNeeds(facts: NeedFacts): readonly Need[] {
     ...facts.runs.flatMap((run) => runNeeds(facts, run)),
     ...messageNeeds(facts),
     ...limitNeeds(facts),
+    ...(facts.budget === undefined ? [] : [need(facts, "budget", facts.budget.text, facts.budget.fix, "tree")]),
     ...standingNeeds(facts, workflow, state),
     ...hopelessNeeds(facts, workflow),
     ...leftNeeds(facts, workflow),
@@ -271,7 +276,16 @@ function heldNeed(facts: NeedFacts, why: string): Need {
 
 /** The task is held because its agent ended, or stopped without a result. */
 function isAgents({ task: { held } }: NeedFacts): boolean {
-  return held?.again === "wait" && ["exit", "idle", "stall", "error", "lost"].includes(held.word);
+  return held?.again === "wait" && ["exit", "idle", "stall", "error", "login", "lost"].includes(held.word);
+}
+
+/** A person who is asked to start the work on a plan sees the plan first. */
+function withPlan(verbs: readonly string[], { id }: Task): readonly string[] {
+  const approve = `signalbox task approve ${id}`;
+  return [
+    `See the plan: signalbox task plan ${id}`,
+    ...verbs.map((verb) => verb.replace(approve, `signalbox task plan ${id} --approve`)),
+  ];
 }
 
 function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
@@ -280,7 +294,8 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const open = wantsWords && questions !== "" ? `The agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
   const text = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
-  const fix = personsVerbs(workflow, state, task, asked).join("\n");
+  const verbs = personsVerbs(workflow, state, task, asked);
+  const fix = (whyFixed(workflow, task) === undefined ? withPlan(verbs, task) : verbs).join("\n");
   // A merge is refused until then.
   const isBlocked = facts.trouble !== undefined && !facts.trouble.allowsMerge && isMergedFrom(workflow, state);
   const first = isBlocked ? `${sentence(text)} First solve the problem with its workspace.` : text;
@@ -299,8 +314,12 @@ function plainTurn(workflow: Workflow, state: State): string {
 
 function hopelessNeeds(facts: NeedFacts, workflow: Workflow): readonly Need[] {
   if (facts.task.held !== undefined || startOf(workflow, facts.task) === undefined) return [];
-  return facts.hopeless.map(({ name, status }) => {
-    const text = `The task depends on ${name}, which is in "${status}" and will never be done.`;
+  return facts.hopeless.map(({ name, status, dependency }) => {
+    const isPlain = (dependency?.state ?? dependency?.section) === undefined;
+    const text =
+      dependency === undefined || isPlain
+        ? `The task depends on ${name}, which is in "${status}" and will never be done.`
+        : `The task waits until ${conditionText(dependency, name)}, but ${name} has ended in "${status}".`;
     const rest = `signalbox task update ${facts.task.id} --depends-on ""`;
     return need(facts, "dependency", text, `Remove the dependency: ${rest}`, name);
   });

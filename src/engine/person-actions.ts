@@ -29,6 +29,7 @@ import {
   startOf,
   waysBack,
 } from "./persons-turn.ts";
+import { whyFixed } from "./plan-edit.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
@@ -64,6 +65,7 @@ export function personActions(
     seen,
     withOwnKeys([
       ...[spawn(seen), attach(seen), respawn(seen), reply(seen), answer(seen), approve(seen)],
+      ...seePlan(seen),
       ...requestChanges(seen),
       ...[
         merge(seen),
@@ -158,6 +160,12 @@ function approve(seen: Seen): PersonAction {
   const label =
     state.ask === undefined ? "Approve what is asked" : `Approve: ${textForPerson(workflow, task, state.ask)}`;
   return action(seen, "approve", label, "A", allowance);
+}
+
+/** While the plan waits for a person, who can still change it. */
+function seePlan(seen: Seen): readonly PersonAction[] {
+  const isOpen = whyFixed(seen.workflow, seen.task) === undefined;
+  return isOpen ? [action(seen, "plan", "See the plan, or change it", "", free)] : [];
 }
 
 /** One action for each state with an agent that a person can send the task back to. */

@@ -56,9 +56,9 @@ export function editPlan(
     return rejected(fixed ?? { code: "not-waiting", text: "The task has no plan yet.", fix: "" });
   const { result, field } = plan.fanOut.from;
   const answer = { ...plan.result, [field]: items };
-  const problem = answerProblem(workflow, { result }, answer);
+  const problem = answerProblem(workflow, { result }, answer, "person");
   if (problem !== undefined)
-    return rejected({ code: "bad-value", text: problem, fix: "Correct the plan; it has not changed." });
+    return rejected({ code: "bad-value", text: inItemWords(problem, field), fix: "Correct the plan." });
   const event: TaskEvent = {
     type: "plan.edited",
     by: "human",
@@ -66,6 +66,19 @@ export function editPlan(
     set: { results: { ...task.results, [result]: answer } },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+/** `subtasks[0].title is missing` becomes `title of item 1 is missing`: the person writes a plain list. */
+function inItemWords(problem: string, field: string): string {
+  const words = problem.split(" ").map((word) => {
+    const [, place, rest = ""] = word.startsWith(`${field}[`)
+      ? (/^\[(\d+)\]\.?(\S*)$/.exec(word.slice(field.length)) ?? [])
+      : [];
+    if (word === field) return "The plan";
+    if (place === undefined) return word;
+    return rest === "" ? `Item ${Number(place) + 1}` : `${rest} of item ${Number(place) + 1}`;
+  });
+  return words.join(" ");
 }
 
 /** Whether a task can still come from one state to another. */

@@ -127,3 +127,22 @@ export function rank(
   const urgencies = paths.map((path, place) => path + crowdFactor * (crowds[place] ?? 0));
   return [...items.keys()].filter(counts).sort((a, b) => (urgencies[b] ?? 0) - (urgencies[a] ?? 0) || a - b);
 }
+
+/** The pairs of items that share a file although none of the two waits for the other, with the first file of each pair. */
+export function sharedFiles(
+  items: readonly Item[],
+): readonly { readonly one: string; readonly other: string; readonly file: string }[] {
+  const { needs, sorted, files, overlaps } = planOrder(items);
+  const before: ReadonlySet<number>[] = items.map(() => new Set());
+  for (const place of sorted)
+    before[place] = new Set((needs[place] ?? []).flatMap((need) => [need, ...(before[need] ?? [])]));
+  return items.flatMap(({ id, files: names }, one) =>
+    items.slice(one + 1).flatMap((item, next) => {
+      const other = one + 1 + next;
+      if (before[one]?.has(other) || before[other]?.has(one)) return [];
+      const theirs = new Set(files[other]);
+      const at = (files[one] ?? []).findIndex((file) => overlaps(file).some((each) => theirs.has(each)));
+      return at < 0 ? [] : [{ one: id, other: item.id, file: names[at] ?? "" }];
+    }),
+  );
+}

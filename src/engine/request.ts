@@ -51,13 +51,24 @@ export type Request =
   /** Every effect of the entry has been carried out. */
   | { readonly kind: "settled"; readonly entry: number }
   /** An effect of the entry failed, and is not retried. */
-  | { readonly kind: "unsettled"; readonly entry: number; readonly action: string; readonly reason: string }
+  | Unsettled
+  /** What an `unsettled` request with the same action held the task for works again. */
+  | { readonly kind: "mended"; readonly entry: number; readonly action: string }
   /** The state's own work ended: `ok`, `error` or a word its action declares. */
   | { readonly kind: "did"; readonly entry: number; readonly word: string; readonly reason?: string }
   /** All children of a fan-out have ended. */
   | { readonly kind: "children"; readonly entry: number; readonly word: "ok" | "error"; readonly reason?: string }
   /** A limit of the state (`entry` given) or of the whole task was reached. */
   | { readonly kind: "limit"; readonly word: "time" | "cost"; readonly entry?: number };
+
+export interface Unsettled {
+  readonly kind: "unsettled";
+  readonly entry: number;
+  readonly action: string;
+  readonly reason: string;
+  /** The task's agents are ended too. */
+  readonly ends?: true;
+}
 
 /** What a person's request carries with it. It does not change where the task goes. */
 export interface PersonsWord {
@@ -83,7 +94,7 @@ export interface Answers extends Voice {
 }
 
 /** How a run can end. `lost` is not the run's fault: the machine or the terminal server went down. */
-export type RunEnd = "ok" | "exit" | "error" | "invalid" | "stall" | "step" | "time" | "cost" | "lost";
+export type RunEnd = "ok" | "exit" | "error" | "invalid" | "stall" | "step" | "time" | "cost" | "login" | "lost";
 
 export interface Actor {
   /** `human`, `engine` or a role of the task. */

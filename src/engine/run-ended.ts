@@ -252,7 +252,7 @@ function endedEvent(task: Task, name: string, request: Ended, spec: RunSpec): Ta
     spec.keep ||
     request.word === "step" ||
     spec.mode === "dialogue" ||
-    (spec.mode === "steps" && request.word === "error");
+    (spec.mode === "steps" && ["error", "login"].includes(request.word));
   const sessions = canResume
     ? { ...task.sessions, [name]: request.run }
     : name in task.sessions

@@ -5,7 +5,7 @@ import { addEffects, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { isPersonsTurn } from "./persons-turn.ts";
 import { textForPerson } from "./prompt.ts";
-import type { Facts, Request } from "./request.ts";
+import type { Facts, Request, Unsettled } from "./request.ts";
 import { isAwaited, nameOf } from "./run-ended.ts";
 import { specOf } from "./run-spec.ts";
 import { after, endWait, endWork, hasProduced, hold } from "./take-rule.ts";
@@ -172,14 +172,38 @@ export function settled(workflow: Workflow, task: Task, entry: number, facts: Fa
 }
 
 /** An effect failed and is not retried: the task is held in its state for a person. */
-export function unsettled(task: Task, entry: number, action: string, reason: string): Decision {
+export function unsettled(workflow: Workflow, task: Task, request: Unsettled): Decision {
+  const { entry, action, reason, ends = false } = request;
   if (entry !== task.entry) return { kind: "ignored", why: "The task has moved on." };
-  const held: Held = { reason: `${action} failed: ${reason}`, word: "error", again: "effects" };
+  const held: Held = { reason: `${failureOf(action)}${reason}`, word: "error", again: "effects" };
+  const draft = startDraft(workflow, task, task.status);
+  if (ends) addEffects(draft, stateOf(workflow, task.status), [{ name: "kill_session", params: {}, run: undefined }]);
   const event: TaskEvent = {
     type: "effect.failed",
     by: "engine",
     data: { action, reason },
-    set: { held, reason: held.reason },
+    set: { held, reason: held.reason, ...(ends ? { runs: draft.runs, sessions: draft.sessions } : {}) },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
+}
+
+/** Whether the task is held because this action failed. */
+export function isHeldFor({ held }: Pick<Task, "held">, action: string): boolean {
+  return held?.again === "effects" && held.reason.startsWith(failureOf(action));
+}
+
+function failureOf(action: string): string {
+  return `${action} failed: `;
+}
+
+/** The action that the task is held for has succeeded since: the task continues without a person. */
+export function mended(task: Task, entry: number, action: string): Decision {
+  if (entry !== task.entry || !isHeldFor(task, action)) return { kind: "ignored", why: "The task is not held for it." };
+  const event: TaskEvent = {
+    type: "task.continued",
+    by: "engine",
+    data: { held: task.held?.word ?? "" },
+    set: { held: undefined, reason: "" },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
 }

@@ -3,7 +3,10 @@ import { bodyOf, type TaskDocument } from "../documents/task-document.ts";
 import { blankIdentity, type TaskIdentity, type TaskPosition } from "./task.ts";
 
 /** What the frontmatter says about a task. The store is the truth; this is for readers of the file. */
-type FrontmatterFields = Omit<TaskIdentity, "number" | "base" | "model" | "ticket" | "part" | "autostart"> & {
+type FrontmatterFields = Omit<
+  TaskIdentity,
+  "number" | "base" | "model" | "ticket" | "part" | "handDown" | "budget" | "autostart"
+> & {
   readonly status: string;
   readonly reviewRound: number;
   readonly crashCount: number;

@@ -1,3 +1,4 @@
+import type { Budget } from "./budget.ts";
 import type { Ledger } from "./findings.ts";
 import type { Mode, Settings } from "./workflow.ts";
 
@@ -28,7 +29,12 @@ export interface TaskIdentity {
   readonly parent: string;
   /** Which part of its parent's plan it is; missing where it was not made by a fan-out. */
   readonly part?: Part | undefined;
+  /** What must have happened before it starts, each as `storedDependency` reads it. */
   readonly dependsOn: readonly string[];
+  /** The sections that its dependencies hand down when it starts; missing where there are none. */
+  readonly handDown?: readonly string[] | undefined;
+  /** What the task and its tree of children may use; missing or empty where only the configuration limits it. */
+  readonly budget?: Budget | undefined;
   readonly labels: readonly string[];
   readonly priority: number;
   /** The scheduler may start the task when a slot is free. */
@@ -68,6 +74,8 @@ export type TaskEdit = Partial<
     | "labels"
     | "priority"
     | "dependsOn"
+    | "handDown"
+    | "budget"
     | "autostart"
     | "prUrl"
     | "workspace"

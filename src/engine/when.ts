@@ -176,4 +176,5 @@ export function isForPerson(word: string): boolean {
 const wordsThatAre = (kind: string): ReadonlySet<string> =>
   new Set(Object.values(actions).flatMap(({ words }) => Object.keys(words).filter((word) => words[word] === kind)));
 const temporary = wordsThatAre("temporary");
-const forPerson = wordsThatAre("person");
+/** No retry helps an agent whose program is not logged in. */
+const forPerson: ReadonlySet<string> = new Set([...wordsThatAre("person"), "login"]);

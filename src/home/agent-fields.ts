@@ -28,6 +28,8 @@ export interface AgentConfig {
   readonly agentsNetworkAllow: readonly string[];
   readonly budgetTask: number;
   readonly budgetTaskTokens: number;
+  readonly budgetUnknownRun: number;
+  readonly budgetUnknownRunTokens: number;
   readonly budgetProjectDay: number;
   readonly budgetDay: number;
 }
@@ -208,7 +210,7 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: amount,
     default: 0,
     description:
-      "US dollars that a task and its children may cost; beyond that, no more agents are started for it; 0 for no limit",
+      "US dollars that a task and its children may cost, unless the task has a budget of its own (--budget); an agent that could pass it is not started; 0 for no limit",
   },
   budgetTaskTokens: {
     key: "budget.task_tokens",
@@ -217,6 +219,23 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: { kind: "integer", min: 0 },
     default: 0,
     description: "The same limit in tokens, for harnesses that do not report a cost",
+  },
+  budgetUnknownRun: {
+    key: "budget.unknown_run",
+    level: "user",
+    isDaemons: true,
+    shape: amount,
+    default: 0,
+    description:
+      "US dollars that a run counts as whose cost is unknown; 0 for none: then a budget starts no run that it cannot estimate",
+  },
+  budgetUnknownRunTokens: {
+    key: "budget.unknown_run_tokens",
+    level: "user",
+    isDaemons: true,
+    shape: { kind: "integer", min: 0 },
+    default: 0,
+    description: "The same in tokens",
   },
   budgetProjectDay: {
     key: "budget.project_day",

@@ -68,6 +68,8 @@ test("without any settings the defaults apply", () => {
     agentsNetworkAllow: [],
     budgetTask: 0,
     budgetTaskTokens: 0,
+    budgetUnknownRun: 0,
+    budgetUnknownRunTokens: 0,
     budgetProjectDay: 0,
     budgetDay: 0,
   });

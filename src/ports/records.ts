@@ -1,3 +1,4 @@
+import type { Budget } from "../engine/budget.ts";
 import type { NeedReason } from "../engine/needs.ts";
 import type { AgentState } from "../engine/reconcile.ts";
 import type { RunEnd } from "../engine/request.ts";
@@ -99,6 +100,8 @@ export interface Merge extends Kept {
   readonly stopped?: boolean;
   /** A sentence for people. */
   readonly reason: string;
+  /** The command that merges the other branch in the task's workspace, for its agent; missing where none is prepared. */
+  readonly command?: string;
   /** The files that conflict or are in the way. */
   readonly files: readonly string[];
   /** The commit of the task's work, and the branch's commits before and after; empty until it is merged. */
@@ -203,6 +206,11 @@ export interface StartedRun {
   readonly asleepSince?: number;
   /** How often its program was started again after that; each time is another process with another name. */
   readonly wakes?: number;
+  /**
+   * What the budgets of its tree reserve for it until it ends, and what it counts as if its use stays unknown; missing
+   * where there was no budget when it started.
+   */
+  readonly reserves?: Budget;
   /** Why it is being ended, recorded beforehand; missing while nothing ends it. */
   readonly ending?: { readonly word: RunEnd; readonly reason: string };
 }
@@ -306,6 +314,8 @@ export interface Usage extends Kept {
   readonly duration?: number;
   /** How far the source of these numbers was read. */
   readonly position?: TailPosition;
+  /** The task of the run, if that was deleted: then `task` is its parent, whose tree has still used it. */
+  readonly deleted?: string;
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;

@@ -31,6 +31,8 @@ export interface StageOptions {
   readonly uid?: number;
   /** Replaces the scripted harness. */
   readonly harness?: string;
+  /** Arguments of Node for the daemon. */
+  readonly nodeArguments?: readonly string[];
   /** Further environment variables of the daemon. */
   env?(base: string): Readonly<Record<string, string>>;
 }
@@ -57,6 +59,7 @@ export async function openStage(options: StageOptions = {}) {
     poolSize = 4,
     workspaces,
     harness = "scripted",
+    nodeArguments = [],
     env,
     homeSize,
     uid,
@@ -95,7 +98,7 @@ export async function openStage(options: StageOptions = {}) {
   const ofUser = uid === undefined ? {} : { uid };
   const home = { ...plain, ...ofUser, env: { ...plain.env, ...scripted, ...env?.(base) } };
   if (uid !== undefined) execFileSync("chown", ["-R", `${uid}:${uid}`, base]);
-  let daemon: Daemon = await startDaemon(home);
+  let daemon: Daemon = await startDaemon(home, nodeArguments);
   const close = async () => {
     await daemon.kill();
     endTerminal();
@@ -177,7 +180,7 @@ export async function openStage(options: StageOptions = {}) {
       await daemon.kill();
     },
     async restart() {
-      daemon = await startDaemon(home);
+      daemon = await startDaemon(home, nodeArguments);
     },
     /** The processes of a run, found by the task and the run in their environment. */
     processesOf: (taskId: string, run: string) => processesWith([`SIGNALBOX_TASK=${taskId}`, `SIGNALBOX_RUN=${run}`]),

@@ -575,6 +575,25 @@ transitions:
   });
 });
 
+describe("open questions", () => {
+  test.each([
+    ["limit=0", [400, "request.invalid"]],
+    ["limit=1001", [400, "request.invalid"]],
+    ["limit=many", [400, "request.invalid"]],
+    ["before=-1", [400, "request.invalid"]],
+    ["task=none", [404, "task.missing"]],
+    ["colour=red", [400, "request.invalid"]],
+  ])("are not listed with %s", async (query, refused) => {
+    const answer = await get(`/v1/questions?${query}`);
+    expect(refusal(answer).slice(0, 2)).toEqual(refused);
+    expect(answer.json.error.message).toMatch(/^\S.* \S.*\.$/);
+  });
+
+  test("of an unknown project are none", async () => {
+    expect((await get("/v1/questions?project=tea")).json).toEqual({ questions: [], next: null });
+  });
+});
+
 describe("a person's text", () => {
   test("is written down and ends the wait, and is refused where no task waits", async () => {
     const asking = brew

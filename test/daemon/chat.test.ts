@@ -184,6 +184,24 @@ test("after a restart nothing is sent or applied twice, and the end of a questio
   expect(second.to(ann)).toMatchObject([{ replyTo: messages?.[ann ?? ""]?.message }]);
 });
 
+test("what a message means is stored before it is acted on", async () => {
+  const memory = createMemoryStore();
+  let [file, stored] = ["", ""];
+  const store: Store = {
+    ...memory,
+    async saveDecision(decision) {
+      if (decision.events.some(({ type }) => type === "dialogue.answered")) stored = readFileSync(file, "utf8");
+      return memory.saveDecision(decision);
+    },
+  };
+  const { asking, server, until, answers, ...rest } = await begin(store);
+  file = rest.file;
+  await asking("t1", "Which beans?");
+  server.say({ chat: ann ?? "", text: "Arabica" });
+  await until(async () => (await answers("t1")).length === 1);
+  expect(JSON.parse(stored)).toMatchObject({ pending: { meaning: { question: "t1.2.1", text: "Arabica" } } });
+});
+
 test("a message that was being acted on at a crash answers its own question, and no other", async () => {
   const store = createMemoryStore();
   const first = await begin(store);

@@ -1,6 +1,14 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { childProgress, explainChildren } from "../../src/daemon/children/progress.ts";
+import { makeTask } from "../../src/daemon/make-task.ts";
+import { migrateTask } from "../../src/daemon/requests/edit-task.ts";
+import { loadWorkflow } from "../../src/engine/language/load.ts";
+import { Fault } from "../../src/fault.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { childrenStage, parentWorkflow, partWorkflow } from "./children-stage.ts";
+import { policies, shareOneWorkspace } from "./crowded-parents.ts";
 
 const human = { role: "human" };
 
@@ -209,14 +217,148 @@ test("a parent counts its parts, shows the least advanced one, and names those t
   const workflow = await stage.core.workflows.get(parent.task.workflowHash);
   expect(await childProgress(stage.core, parent.task, workflow)).toEqual({
     ...{ checkpoint: "working", waiting: 1, running: 1, done: 1, failed: 0, skipped: 0, needPerson: [child.id] },
+    parts: [
+      expect.objectContaining({ item: "a", state: "done", status: "done", why: "", needsPerson: false, earlier: [] }),
+      expect.objectContaining({ item: "b", state: "running", id: child.id, needsPerson: true }),
+      expect.objectContaining({ item: "c", state: "waiting", why: 'It needs "b", which is not done.' }),
+    ],
   });
   expect(await explainChildren(stage.core, parent.task, workflow)).toEqual([
-    expect.objectContaining({ reason: 'Its parts: 1 done, 1 running, 1 waiting. The least advanced is in "working".' }),
-    { reason: `Its part ${child.id} needs a person.`, fix: `signalbox task explain ${child.id}` },
+    expect.objectContaining({
+      reason:
+        'It waits for its 3 parts: 1 done, 1 running, 1 waiting. Its checkpoint is "working", where the least advanced part is.',
+    }),
+    { reason: `Its part "b" (${child.id}) needs a person.`, fix: `signalbox task explain ${child.id}` },
   ]);
   expect(await explainChildren(stage.core, waiting, await stage.core.workflows.get(waiting.workflowHash))).toEqual([
     expect.objectContaining({ reason: `It needs "b" (${child.id}), which is not done.` }),
   ]);
   // The parent itself needs nobody: the person is called once.
   expect(await stage.core.needs.of(parent)).toEqual([]);
+});
+
+test("a started part without a workspace counts as waiting, with the reason", async () => {
+  const stage = await childrenStage({ poolSize: 1 });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }]);
+  const parent = await stage.store.getTask("p1");
+  if (parent === undefined) throw new Error("missing");
+  const workflow = await stage.core.workflows.get(parent.task.workflowHash);
+  expect(await childProgress(stage.core, parent.task, workflow)).toMatchObject({
+    ...{ running: 1, waiting: 1 },
+    parts: [
+      { item: "a", state: "running", why: "" },
+      {
+        item: "b",
+        state: "waiting",
+        why: expect.stringMatching(/^It waits for a workspace: all of \S+ are taken \(1\)\.$/),
+      },
+    ],
+  });
+});
+
+test.for(policies)(
+  "three parents share one workspace with the policy %s, and a person cancels one of them: everything ends, and nothing is left",
+  async (policy) => {
+    // Each parent at every step: test/long/one-workspace.test.ts.
+    for (const step of [0, 1, 2]) expect(await shareOneWorkspace(policy, "p1", step)).not.toBe("");
+    expect(await shareOneWorkspace(policy, "p3", 6)).not.toBe("");
+  },
+);
+
+test("a parent whose parts' workflow no longer loads calls a person, and continues by itself once it loads again", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }]);
+  const file = join(stage.core.home, "workflows", "part.yml");
+  writeFileSync(file, "version: 1\nstates: {}\n");
+  await stage.finish("p1", "a", "error");
+  const parent = await stage.store.getTask("p1");
+  expect(parent?.task.held?.reason).toContain('looking after the parts failed: The workflow "part" has errors');
+  expect(await stage.core.needs.of(parent ?? expect.fail())).toMatchObject([
+    { reason: "effect", command: "signalbox task retry p1" },
+  ]);
+  await stage.rest(60_000);
+  // The same error is logged once, however often it is met.
+  expect(stage.errors).toHaveLength(1);
+  writeFileSync(file, partWorkflow);
+  await stage.rest(10_000);
+  expect((await stage.store.getTask("p1"))?.task.held).toBe(undefined);
+  expect(await stage.states("p1")).toEqual(["a running 1 try 2", "b running 2"]);
+});
+
+test("a parent is held for an error that may pass only after a minute of it", async () => {
+  const memory = createMemoryStore();
+  let isBusy = false;
+  const createTask: typeof memory.createTask = (...given) => {
+    if (isBusy) throw new Fault("store.busy", "The store is busy.", { retry: "later" });
+    return memory.createTask(...given);
+  };
+  const stage = await childrenStage({ store: { ...memory, createTask } });
+  await stage.plan("p1", [{ id: "a" }]);
+  isBusy = true;
+  await stage.finish("p1", "a", "error");
+  for (let tries = 2; tries < 6; tries++) await stage.rest(10_000);
+  expect((await stage.store.getTask("p1"))?.task.held).toBe(undefined);
+  await stage.rest(10_000);
+  expect((await stage.store.getTask("p1"))?.task.held?.reason).toContain("The store is busy.");
+  isBusy = false;
+  await stage.rest(10_000);
+  expect((await stage.store.getTask("p1"))?.task.held).toBe(undefined);
+  expect(await stage.states("p1")).toEqual(["a running 1 try 2"]);
+});
+
+test("a part that the engine cannot move to an end is stopped and held with its cancelled parent, until a person ends it", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }]);
+  const { id, workflowHash } = await stage.childFor("p1", "a");
+  const text = partWorkflow.replace("by: [engine, human]", "by: human");
+  const { workflow } = loadWorkflow(text, "part.yml");
+  if (workflow === undefined) throw new Error("The workflow has errors.");
+  await stage.core.workflows.keep(workflow, text);
+  const stored = (await stage.store.getTask(id)) ?? expect.fail();
+  const { task, revision } = stored;
+  expect(workflow.hash).not.toBe(workflowHash);
+  await stage.store.saveDecision({
+    task: { ...task, workflowHash: workflow.hash },
+    ...{ revision, isOpen: true, events: [], effects: [], at: stage.clock.now() },
+  });
+  await stage.core.submit("p1", { kind: "move", to: "dropped", actor: human }, undefined, "brake");
+  await stage.rest();
+  const held = (await stage.store.getTask(id))?.task;
+  expect(held).toMatchObject({ status: "working", runs: {} });
+  expect(held?.held?.reason).toContain(`End it yourself: signalbox task cancel ${id}`);
+  const parent = await stage.store.getTask("p1");
+  expect(parent).toMatchObject({ isOpen: true, task: { status: "dropped" } });
+  expect(parent?.task.held?.reason).toContain(`The engine cannot end the part ${id}`);
+  await stage.core.submit(id, { kind: "move", to: "dropped", actor: human });
+  await stage.rest(10_000);
+  expect(await stage.store.getTask("p1")).toMatchObject({ isOpen: false });
+});
+
+test("a part is not migrated to a workflow in which the engine could not end it", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }]);
+  const { id } = await stage.childFor("p1", "a");
+  const file = join(stage.core.home, "workflows", "part.yml");
+  writeFileSync(file, partWorkflow.replace("by: [engine, human]", "by: human"));
+  const before = await stage.store.getTask(id);
+  const asked = { params: { task: id }, query: {}, body: { apply: true }, caller: { kind: "human" } } as const;
+  await expect(migrateTask(stage.core)({ ...asked, folder: "", lastEvent: "" })).rejects.toMatchObject({
+    ...{ code: "workflow.invalid", message: expect.stringContaining("The engine cannot end a child in") },
+    hint: expect.stringContaining("by: [engine, human]"),
+  });
+  expect(await stage.store.getTask(id)).toEqual(before);
+});
+
+test("a workflow for parts is refused for a task of its own, and a task that continues a part gets the project's workflow", async () => {
+  const stage = await childrenStage();
+  const body = { project: "coffee", summary: "Pour", branch: "pour" };
+  await expect(makeTask(stage.core, { ...body, workflow: "team-subtask" })).rejects.toMatchObject({
+    message: expect.stringContaining("only for the parts of another task's plan"),
+    hint: expect.stringContaining("--workflow default"),
+  });
+  await stage.plan("p1", [{ id: "a" }]);
+  await stage.finish("p1", "a");
+  const { id } = await stage.childFor("p1", "a");
+  const { task } = await makeTask(stage.core, { ...body, from: id, base: "main" });
+  expect(task).toMatchObject({ workflow: "default", parent: "" });
 });

@@ -61,6 +61,7 @@ describe.each(["clone", "worktree"] as const)("in workspaces of kind %s", (works
     expect(await tip()).toBe(before);
     expect(await store.merges.get("b2222")).toMatchObject({ state: "conflict", files: ["recipe.md"], parent: "ppppp" });
     const [, command = ""] = /In the workspace, run: git (.+)$/.exec(conflicted.reason) ?? [];
+    expect((await stage.store.merges.get(conflicted.id))?.command).toBe(`git ${command}`);
     expect(() => git(second.workspace, ...command.split(" "))).toThrow();
     commit(second.workspace, { "recipe.md": "tea, then cocoa\n" }, "both");
     expect(await move("b2222", "merging")).toMatchObject({ status: "done" });
@@ -126,6 +127,23 @@ test("nothing is merged into the branch of a parent that has ended", async () =>
   commit(workspace, { "cup.md": "full\n" });
   await move("ppppp", "dropped");
   await until("ppppp", ({ isOpen }) => !isOpen);
+  const before = await tip();
+  const refused = await move("b1111", "merging");
+  expect(refused).toMatchObject({ status: "refused" });
+  expect(refused.reason).toContain("has ended, so its branch");
+  expect(await tip()).toBe(before);
+});
+
+test("nothing is merged into the branch of a parent that is at its end but still owes effects there", async () => {
+  const { begin, part, move, commit, core, tip } = await partStage();
+  await begin();
+  const { workspace } = await part("b1111", 1);
+  commit(workspace, { "cup.md": "full\n" });
+  const { task, revision } = (await core.store.getTask("ppppp")) ?? expect.fail();
+  await core.store.saveDecision({
+    task: { ...task, status: "dropped", phase: "entering" },
+    ...{ revision, isOpen: true, events: [], effects: [], at: 0 },
+  });
   const before = await tip();
   const refused = await move("b1111", "merging");
   expect(refused).toMatchObject({ status: "refused" });
@@ -203,13 +221,57 @@ describe("merging from the children into the task", () => {
     const conflicted = await move("ppppp", "whole");
     expect(conflicted).toMatchObject({ status: "conflicted" });
     expect(conflicted.reason).toContain('The work of coffee#3 (Part b2222) conflicts with "team/x" in recipe.md');
-    expect(await store.merges.get("ppppp")).toMatchObject({ state: "conflict", files: ["recipe.md"] });
+    expect(await store.merges.get("ppppp")).toMatchObject({
+      state: "conflict",
+      files: ["recipe.md"],
+      command: expect.stringMatching(/^git merge /),
+    });
     const [, command = ""] = /In the workspace, run: git (.+)$/.exec(conflicted.reason) ?? [];
     expect(() => git(conflicted.workspace, ...command.split(" "))).toThrow();
     commit(conflicted.workspace, { "recipe.md": "both\n" }, "both");
     expect(await move("ppppp", "whole")).toMatchObject({ status: "joined" });
     expect(await store.merges.get("ppppp")).toBeUndefined();
   });
+});
+
+test.each(["worktree", "clone"] as const)(
+  "a parent whose agent has reverted the work of a part is held until a person has brought it back (%s)",
+  async (workspaces) => {
+    const stage = await partStage({ workspaces });
+    const { begin, part, move, commit, git, goOn, show } = stage;
+    await begin();
+    const [first, second] = [await part("b1111", 1), await part("b2222", 2)];
+    commit(first.workspace, { "cup.md": "full\n" });
+    commit(second.workspace, { "pot.md": "hot\n" });
+    await move("b1111", "merging");
+    await move("b2222", "merging");
+    const { workspace } = await move("ppppp", "whole");
+    git(workspace, "revert", "-m", "1", "--no-edit", "HEAD~1");
+    await move("ppppp", "parent");
+    const held = await move("ppppp", "whole");
+    expect(held).toMatchObject({ status: "whole", held: { word: "dropped" } });
+    expect(held.held?.reason).toContain(
+      '"team/x" has the commits of the part coffee#2 (Part b1111), but not their changes: cup.md.',
+    );
+    const commands = [...(held.held?.reason ?? "").matchAll(/: git (.+)$/gm)].map(([, command = ""]) => command);
+    expect(commands).toHaveLength(3);
+    for (const command of commands) git(held.workspace, ...command.replace(/"[^"]*"/, "back").split(" "));
+    expect(await goOn("ppppp")).toMatchObject({ status: "joined" });
+    expect(await show("cup.md")).toBe("full");
+  },
+);
+
+test("a part may undo the work of a part that it was built on", async () => {
+  const { begin, part, move, commit, git } = await partStage();
+  await begin();
+  const first = await part("b1111", 1);
+  commit(first.workspace, { "cup.md": "full\n" });
+  await move("b1111", "merging");
+  const second = await part("b2222", 2);
+  git(second.workspace, "rm", "-q", "cup.md");
+  commit(second.workspace, { "pot.md": "hot\n" });
+  await move("b2222", "merging");
+  expect(await move("ppppp", "whole")).toMatchObject({ status: "joined" });
 });
 
 describe("a part that was reviewed", () => {

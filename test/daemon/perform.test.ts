@@ -159,6 +159,32 @@ test("a failure of the state's own work is an ending that the rules handle", asy
   ]);
 });
 
+test("a branch that the user has checked out holds the task in its work, and a retry goes on, although a rule covers failures", async () => {
+  let isElsewhere = true;
+  const fault = new Fault("workspace.branch-elsewhere", 'The branch "b" is checked out in /repo.', {
+    retry: "later",
+    hint: "Check out another branch there.",
+  });
+  const { done, performers } = recorder({ push_branch: () => (isElsewhere ? fault : undefined) });
+  const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+  await life.create();
+  await life.rest();
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest(10 * 60_000);
+  expect(await life.task()).toMatchObject({
+    status: "b",
+    held: {
+      reason: 'push_branch failed: The branch "b" is checked out in /repo.\nCheck out another branch there.',
+      again: "effects",
+    },
+  });
+  isElsewhere = false;
+  await life.submit("t1", { kind: "continue", actor: human });
+  await life.rest();
+  expect(await life.task()).toMatchObject({ status: "done", phase: "over" });
+  expect(done).toEqual(everything);
+});
+
 test("the rest of a state's work is dropped once a person has moved the task", async () => {
   let release = () => {};
   const { done, performers } = recorder();

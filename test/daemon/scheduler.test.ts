@@ -116,7 +116,7 @@ test("a task waits until everything it depends on is done; a cancelled dependenc
     ...{ params: { task }, query: {}, body: {}, caller: { kind: "human" as const }, folder: "", lastEvent: "" },
   });
   const explain = async () => explainTask(core)(asked("top"));
-  expect((await explain()).next).toEqual([{ what: "Start when coffee#1 and coffee#2 are done", at: null }]);
+  expect((await explain()).next).toEqual([{ what: "Start when coffee#1 is done and coffee#2 is done", at: null }]);
   await core.submit("base", { kind: "continue", actor: human });
   await rest();
   expect(await statuses("top")).toEqual(["queued"]);

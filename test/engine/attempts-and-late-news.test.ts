@@ -15,6 +15,19 @@ test("a state's own work is tried exactly as often as its attempts allow", () =>
   expect(task.actions).toEqual([]);
 });
 
+test("an agent that is not logged in uses up no attempt and no rule: a person is needed, who can then continue", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { agent: { role: scout, mode: turn, prompt: p, limits: { attempts: 3 } }, outcomes: [{ on: failed, then: spilt }], next: done }\n  spilt: { terminal: true, outcome: failed }\n  ${done}\nprompts: { p: Look }`,
+  );
+  const task = drive(workflow);
+  task.ended("scout", "login");
+  expect(task.task).toMatchObject({ status: "a", crashCount: 0, held: { word: "login", again: "wait" } });
+  task.continue();
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "scout" } }]);
+  task.ended("scout", "ok", {});
+  expect(task.task.status).toBe("done");
+});
+
 test("the judge of a panel is tried exactly as often as the attempts allow", () => {
   const run = (role: string) => `{ role: ${role}, mode: turn, prompt: p, result: view }`;
   const workflow = loadText(

@@ -196,9 +196,9 @@ test("team: with plan_approval a person edits and approves the plan before the e
   expect(task.status).toBe("PLANNED");
   const before = task.task;
   expect(change([part("a", "a")])).toBe("a needs itself. Remove a from its needs.");
-  expect(change([])).toBe("subtasks must have at least 1 item, but has 0.");
+  expect(change([])).toBe("The plan must have at least 1 item, but has 0.");
   expect(change([{ ...part("a"), files: ["/etc"] }])).toMatch(/^a names the file "\/etc", which is absolute/);
-  expect(change([{ id: "a" }])).toMatch(/subtasks\[0\]\.title is missing/);
+  expect(change([{ id: "a" }])).toMatch(/title of item 1 is missing/);
   expect(change([part("a")], "architect")).toMatch(/This run of architect is over/);
   expect(task.task).toBe(before);
   expect(change([part("c")])).toMatchObject({

@@ -731,7 +731,7 @@ test("A review that leaves out an open finding is `invalid`, and the reason name
   expect(life.task).toMatchObject({ status: "a", held: { word: "invalid" }, ledger });
 });
 
-test("A finding is closed by a review or a person, and opened again only if its file has changed and the evidence is new.", () => {
+test("A finding is closed by a review or a person, and opened again only if its file has changed and the evidence is new; a fixed one that a review names by its id needs no new evidence.", () => {
   const life = begin(reviewing);
   life.settle();
   life.ended("critic", "ok", { findings: [cold, { title: "No lid", file: "cup.ts" }] });
@@ -754,17 +754,20 @@ test("A finding is closed by a review or a person, and opened again only if its 
     ],
   });
   expect(states()).toEqual(["fixed", "dismissed"]);
-  for (const [evidence, changed, state] of [
-    [cold.evidence, ["cup.ts"], "fixed"],
-    [again.evidence, [], "fixed"],
-    [again.evidence, ["cup.ts"], "open"],
+  for (const [entry, closedAt, changed, state] of [
+    [cold, "c2", ["cup.ts"], "fixed"],
+    [again, "c2", [], "fixed"],
+    [{ id: "F1" }, "c2", [], "fixed"],
+    [again, "c2", ["cup.ts"], "open"],
+    [{ id: "F1", state: "fixed" }, "c2", [], "fixed"],
+    [{ id: "F1" }, "c2+++++", ["cup.ts"], "open"],
   ] as const) {
     life.settle();
     life.head = `${life.head}+`;
-    life.changedSince = { c2: changed };
+    life.changedSince = { [closedAt]: changed };
     life.ended("coder", "ok", {});
     life.settle();
-    life.ended("critic", "ok", { good: false, findings: [{ ...cold, evidence }] });
+    life.ended("critic", "ok", { good: false, findings: [entry] });
     expect(states()).toEqual([state, "dismissed"]);
   }
 });

@@ -76,13 +76,18 @@ const planted: readonly Planted[] = [
     in: "team-subtask",
     edits: [["{ on: [conflict, tests], when: visits < 3, then:", "{ on: [conflict, tests], then:"]],
     // The resolution is tested and reviewed again.
-    found: ["error rule-cycle SUBTASK_REVIEWING"],
+    found: ["error rule-cycle SUBTASK_REVIEWING", "error rule-cycle SUBTASK_ASKING"],
     said: "SUBTASK_MERGING → SUBTASK_RESOLVING → SUBTASK_COMMITTING",
   },
   {
     bug: "a subtask's review is never satisfied",
     in: "team-subtask",
-    edits: [['{ on: ok, when: "visits < {max_iterations}", then:', "{ on: ok, then:"]],
+    edits: [
+      [
+        'changed.,\n        }\n      - { on: ok, when: "visits < {max_iterations}", then:',
+        "changed.,\n        }\n      - { on: ok, then:",
+      ],
+    ],
     found: ["error rule-cycle SUBTASK_TESTING", "error rule-cycle SUBTASK_CLAIMING"],
     said: "SUBTASK_COMMITTING → SUBTASK_TESTING → SUBTASK_REVIEWING → SUBTASK_FEEDBACK → SUBTASK_COMMITTING",
   },

@@ -99,7 +99,8 @@ test("a deleted claim allows no second program, and the first can still be kille
   const first = await processes.look("a");
   rmSync(join(folder, "a", "claim"));
   await start("a", order.argv, order);
-  expect(existsSync(join(folder, "a", "order.json"))).toBe(false);
+  // The supervisor deletes the order after it has recorded its program.
+  await until(() => !existsSync(join(folder, "a", "order.json")));
   // As if another start had just written its order.
   const late = { ...order, argv: ["sh", "-c", "echo $$ >> lives"], env: process.env, mark: "late", timeLimit: 1e6 };
   writeFileSync(join(folder, "a", "order.json"), JSON.stringify({ ...late, outputLimit: 1e6, grace: 1 }));

@@ -101,7 +101,7 @@ async function answerFromInput(
   const text = await readInput(context, "-");
   if (text.trim() !== "") return tellChange(context, await send(call, only, text));
   context.process.exitCode = exitCodes.failed;
-  context.say("Stdin is empty, so nothing was sent.");
+  context.say(`Stdin is empty, so nothing was sent. To answer: ${only.command}`);
 }
 
 const maxNamed = 10;
@@ -150,7 +150,8 @@ const steadyLooks = 3;
 /** How often the daemon is asked whether a question was answered elsewhere. */
 const goneInterval = 2_000;
 
-function createTalk(context: Context, call: Call, messages: Messages) {
+/** A conversation with tasks, in a terminal. */
+export function createTalk(context: Context, call: Call, messages: Messages) {
   const { say, print, paint, columns } = context;
   const never = new AbortController().signal;
   const skipped = new Set<string>();
@@ -265,6 +266,12 @@ function createTalk(context: Context, call: Call, messages: Messages) {
         if (end === "skipped") skipped.add(question.id);
       }
       say(skipped.size === 0 ? "No question is open." : `${count(skipped.size, "question")} skipped.`);
+    },
+    /** Asks one question. Afterwards it may still be open: skipped, or refused with a reason that the person was told. */
+    async one(question: QuestionView): Promise<End> {
+      title(question);
+      await showLog(question.task, question.id);
+      return answer(question);
     },
     /** Stays in the conversation of one task until it needs something else, or ends. */
     async withTask(first: TaskView): Promise<void> {

@@ -6,11 +6,13 @@ import { routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { homePlaces } from "../../home/places.ts";
+import { oneLine } from "../../text.ts";
 import { callRunning, createCall, isAlive } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../fast/tell.ts";
-import { whosePause } from "../find.ts";
+import { shownTask, whosePause } from "../find.ts";
 import { offerHarnesses } from "../offers.ts";
+import { describeCounts } from "../parts.ts";
 import { daemonArguments, daemonSurroundings, findDaemon, silentFault } from "../start-daemon.ts";
 import { count, listed, writeAgents, writeJson } from "../text.ts";
 import { watchWork } from "../watch/live.ts";
@@ -219,7 +221,7 @@ export const status = command({
     brief: "Show whether the daemon runs, and its state",
     fullDescription: `With --watch the daemon is started if it is not running. To watch one project, use signalbox task list --watch
 
---json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, paused: { all, projects }, calls: { channels: [{ name, problem, undelivered, strangers }], quiet }, projects, storeProblem, savingProblem: { reason, fix }, terminalProblem: { reason, fix }, refused, configProblems, log }
+--json: { running, version, pid, home, startedAt, address, tasks: { open, needPerson }, agents: { atWork, idle, waiting, needPerson }, budgets: [{ reason, fix }], paused: { all, projects }, calls: { channels: [{ name, problem, undelivered, strangers }], quiet }, projects, storeProblem, savingProblem: { reason, fix }, terminalProblem: { reason, fix }, refused, configProblems, log }
 A daemon that runs but does not answer is reported after a few seconds; then --json has running, answers (false), pid, home and log. storeProblem says why nothing can be saved any more, such as a deleted database; otherwise it is empty. savingProblem says why nothing can be saved now, such as a full disk. terminalProblem says since when the terminal server of the agents has not answered. refused counts the requests without a valid credential since the daemon started.
 Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 wrong usage, 3 it is not running`,
   },
@@ -267,13 +269,30 @@ Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 
         "tasks",
         `${open} open${needPerson > 0 ? `, ${yellow(`${needPerson} need${needPerson === 1 ? "s" : ""} you`)} (signalbox task list --needs-me --all)` : ""}`,
       ],
+      ...(await partRows(this)),
       ["agents", writeAgents(found.agents)],
+      // An older daemon does not report them.
+      ...(found.budgets ?? []).map(
+        ({ reason, fix }) => ["budget", [yellow(reason), ...fix.split("\n")].join(`\n${" ".repeat(9)}`)] as const,
+      ),
       ["calls", callsRow(found.calls.channels, yellow)],
       ...pausedRows(found.paused, yellow),
     ];
     for (const [name, value] of rows) this.print(`${bold(name.padEnd(9))}${value}`);
   },
 });
+
+/** How far the parts of each open task are, of the newest tasks. */
+async function partRows(context: Context): Promise<readonly (readonly [string, string])[]> {
+  const query = { open: "true", limit: "200" } as const;
+  // The rest of the status is more important than a daemon that stops now.
+  const found = await callRunning(context, (call) => call(routes.listTasks, { query })).catch(() => undefined);
+  return (found?.tasks ?? []).flatMap((task) => {
+    const { children, part, summary } = task;
+    if (part !== null || children === null || children.parts.length === 0) return [];
+    return [["parts", `${describeCounts(children)} (${shownTask(task)} ${oneLine(summary)})`] as const];
+  });
+}
 
 /** The channels through which you are called, and which of them fail. */
 function callsRow(

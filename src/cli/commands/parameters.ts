@@ -1,3 +1,4 @@
+import { readBudget } from "../../engine/budget.ts";
 import { offerHarnesses, offerProjects, offerStates, offerTasks, offerWorkflows } from "../offers.ts";
 
 /** Parameters that several commands share. */
@@ -22,6 +23,12 @@ export function wholeNumber(min: number, max: number): (input: string) => number
     if (number >= min && number <= max) return number;
     throw new Error(`"${input}" is not a whole number from ${min} to ${max}.`);
   };
+}
+
+function budgetWord(input: string): string {
+  const read = readBudget([input]);
+  if ("problem" in read) throw new Error(`${read.problem} ${read.fix}`);
+  return input;
 }
 
 /** An optional argument of a command. */
@@ -92,7 +99,18 @@ export const makeFlags = {
   model: textFlag("M", "The model to ask the harness for"),
   label: listFlag("L", "A label"),
   priority: numberFlag("N", "Its priority; tasks with a higher one start first; the default is 0", -1_000, 1_000),
-  "depends-on": { ...listFlag("TASK", "A task that must be done first"), proposeCompletions: offerTasks },
+  "depends-on": {
+    ...listFlag("TASK", "A task that must be done first, TASK:state=S that it must reach, or TASK:section=NAME"),
+    proposeCompletions: offerTasks,
+  },
+  "hand-down": listFlag("NAME", "A section that is copied from those tasks when this one starts"),
+  budget: {
+    ...listFlag(
+      "N",
+      "What the task and its children may use: US dollars, such as 5, or tokens, such as 200k; none for no budget",
+    ),
+    parse: budgetWord,
+  },
 } as const;
 
 /** A change of a task, as the API returns it. */
@@ -100,7 +118,7 @@ export const changeForm = "{ kind, from, task, why, entry, effects }";
 
 /** A task, as the API returns it. */
 export const taskForm = `{ id, project, number, branch, base, summary, workflow, workflowHash, status, previousStatus, phase, outcome, needsPerson,
-  needs: [{ reason, text, brief, command, since }], held: { reason, word, again }, session, waiting, harness, reviewHarness, model, workspace, prUrl, ticket, protectedChanges, parent, part: { item, try, slot, title, files, size }, children: { checkpoint, waiting, running, done, failed, skipped, needPerson }, dependsOn, labels,
+  needs: [{ reason, text, brief, command, since }], held: { reason, word, again }, reason, session, waiting, harness, reviewHarness, model, workspace, prUrl, ticket, protectedChanges, parent, part: { item, try, slot, title, files, size }, children: { checkpoint, waiting, running, done, failed, skipped, needPerson, parts: [{ id, number, item, title, try, status, state, needsPerson, why, earlier }] }, dependsOn, handDown, budgets: [{ of, kind, limit, spent, reserved, left, unknown }], labels,
   priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt }`;
 
 /** A pull request, as the API returns it. */

@@ -123,14 +123,17 @@ const pollInterval = 150;
 const reportTimeout = 8_000;
 
 export const cancel = command({
-  parameters: { positional: tasks, flags: { tree: flag("Also cancel every task below it, whoever made it"), json } },
+  parameters: {
+    positional: tasks,
+    flags: { tree: flag("Also cancel the tasks that were created below it, with --parent"), json },
+  },
   docs: {
     brief: "Cancel tasks, and report what was salvaged",
     fullDescription: `The task moves to the state that its workflow has for cancelled tasks. Its agents are ended and its workspace is released. Uncommitted work is salvaged first: the command prints its name, and how to restore it.
 
-The parts of its plan, which its workflow has made, always end with it: without their parent they have no branch to go to. Tasks that were created with --parent are tasks of their own; --tree cancels these too.
+The parts of its plan, which its workflow has made, always end with it: without their parent they have no branch to go to. Tasks that were created with --parent are tasks of their own; --tree cancels these too, also after their parent has ended. Without it, the command names those that stay open. It also names the open tasks that depend on the task.
 
---json: { kind, from, task, why, entry, effects, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], waiting: [{ name, command }], hasCommits, below: [TASK] }. ${severalForm}
+--json: { kind, from, task, why, entry, effects, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], waiting: [{ name, command }], hasCommits, below: [TASK], left: [TASK], awaitedBy: [TASK] }. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   func({ json, tree }, ...references) {
@@ -138,15 +141,14 @@ ${taskExitCodes("refused; nothing has changed")}`,
       act: async (_, call, reference) => {
         const about = await nameTask(call, reference);
         // This request comes first: an earlier request could fail, and then the task would not be cancelled.
-        const change = await call(routes.cancelTask, { ...about, body: {} });
+        const change = await call(routes.cancelTask, { ...about, body: tree ? { tree } : {} });
         const until = Date.now() + reportTimeout;
         const task = change.task.workspace === "" ? change.task : await afterRelease(call, change.task, until);
         const rest = Promise.all([leftWaiting(call, task), salvagedOf(call, task), hasCommits(call, task)]);
         const told = new AbortController();
         const late = pause(Math.max(until - Date.now(), 2_000), told.signal).then(() => [[], [], false] as const);
         const [waiting, salvaged, isCommitted] = await Promise.race([rest, late]).finally(() => told.abort());
-        const below = tree ? await cancelBelow(call, task.id) : [];
-        return { ...change, task, salvaged, waiting, hasCommits: isCommitted, below };
+        return { ...change, task, salvaged, waiting, hasCommits: isCommitted };
       },
       tell: (own, change) => {
         tellChange(own, change);
@@ -154,23 +156,20 @@ ${taskExitCodes("refused; nothing has changed")}`,
         if (change.kind === "moved" && change.hasCommits)
           own.say(`To continue from its commits in a new task: signalbox task create --from ${change.task.id}`);
         if (change.below.length > 0) own.say(`Below it, ${count(change.below.length, "task")} cancelled.`);
+        if (change.left.length > 0)
+          own.say(
+            `${count(change.left.length, "task")} below it ${change.left.length === 1 ? "stays" : "stay"} open: ${change.left.join(", ")}. To cancel below it too: signalbox task cancel ${change.task.id} --tree`,
+          );
+        if (change.awaitedBy.length > 0)
+          own.say(
+            `Still waiting for it, because of --depends-on: ${change.awaitedBy.join(", ")}. To see what to do: signalbox task explain ${change.awaitedBy[0]}`,
+          );
         for (const { name, command } of change.waiting)
           own.say(`${name} waits for the free slot and does not start by itself: ${command}`);
       },
     });
   },
 });
-
-/** Cancels the open tasks below a task. Its parts may have been ended already. */
-async function cancelBelow(call: Call, parent: string): Promise<readonly string[]> {
-  const { tasks: open } = await call(routes.listTasks, { query: { parent, open: "true", limit: "1000" } });
-  const ended: string[] = [];
-  for (const { id, part, outcome } of open) {
-    if (part === null && outcome === null) await call(routes.cancelTask, { params: { task: id }, body: {} });
-    ended.push(id, ...(await cancelBelow(call, id)));
-  }
-  return ended;
-}
 
 /** Prints what the task left behind, and how to restore it. */
 function tellSalvaged({ say }: Context, task: TaskView, salvaged: readonly SalvagedView[]): void {

@@ -11,7 +11,7 @@ import { ask, askPermissions, askYes, canAsk, mustAllow, readInput } from "../as
 import { createCall } from "../connect.ts";
 import { type Context, configLayers } from "../context.ts";
 import { exitCodes } from "../fast/tell.ts";
-import { asReference, findProject, shownTask, workflowReference } from "../find.ts";
+import { asDependency, asReference, findProject, shownTask, workflowReference } from "../find.ts";
 import { loadSound } from "../findings.ts";
 import { warnUnproved } from "../tell.ts";
 import { given, writeJson } from "../text.ts";
@@ -105,7 +105,9 @@ Exit codes: 0 ok, 1 refused, or you said no; there is no new task, 2 wrong usage
       model: flags.model ?? said.model,
       labels: flags.label,
       priority: flags.priority,
-      dependsOn: flags["depends-on"]?.map(asReference),
+      dependsOn: flags["depends-on"]?.map(asDependency),
+      handDown: flags["hand-down"],
+      budget: flags.budget,
       parent: flags.parent && asReference(flags.parent),
       from: flags.from && asReference(flags.from),
       base: flags.base,
@@ -131,11 +133,11 @@ Exit codes: 0 ok, 1 refused, or you said no; there is no new task, 2 wrong usage
 });
 
 /** Whether the person allows full permissions; undefined if they are not needed, or without a terminal to ask on. */
-async function isAllowed(
+export async function isAllowed(
   context: Context,
   call: Call,
   { project, workflow, harness, reviewHarness }: BodyOf<typeof routes.createTask>,
-  { json, "no-spawn": later }: CreateFlags,
+  { json, "no-spawn": later = false }: { readonly json: boolean; readonly "no-spawn"?: boolean },
 ): Promise<boolean | undefined> {
   if (json || later || !canAsk()) return undefined;
   const permissions = await call(routes.projectPermissions, {
@@ -144,7 +146,7 @@ async function isAllowed(
   });
   if (!mustAllow(permissions)) return undefined;
   if (await askPermissions(context, project, permissions)) return true;
-  context.say("No task was created. To create one without starting it, add --no-spawn");
+  context.say("No task was created. To create one without starting it: signalbox task create --no-spawn");
   context.process.exitCode = exitCodes.failed;
   return false;
 }

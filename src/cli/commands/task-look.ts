@@ -12,7 +12,8 @@ import { writeEvent } from "../describe-event.ts";
 import { describeExplanation, describeTask, writeNeeds } from "../describe-task.ts";
 import { nameTask, projectAt, projectNamed, shownTask } from "../find.ts";
 import { loadSound } from "../findings.ts";
-import { marksIn, writeTable, writeTasks } from "../tables.ts";
+import { writeTable } from "../tables.ts";
+import { hiddenIn, marksIn, writeTasks } from "../task-table.ts";
 import { cut, defaultListLimit, wrapMessage, writeJson } from "../text.ts";
 import { watchWork } from "../watch/live.ts";
 import { command, type FlagsOf } from "./command.ts";
@@ -173,7 +174,7 @@ export const list = command({
     flags: listFlags,
   },
   docs: {
-    brief: "List tasks, the newest first",
+    brief: "List tasks, the newest first, and parts below their parent",
     fullDescription: `A mark before a task: ✗ its session is dead, ! it needs a person, ◌ its agent waits for a seat, ‖ it is paused, ● its session is alive, ? unknown. With --watch: ! it needs you, ● its agent is busy, ○ its agent waits for a message, ◌ it is about to start, ✓ it is done.
 
 --json: { tasks: [TASK], next }. A TASK is as in signalbox task show. With --watch, a line for each change: { tasks, runs, needs: [{ task, reason, command }] }
@@ -202,6 +203,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,
     else this.print(writeTasks(tasks, { paint: this.paint, columns: this.tableWidth }, Date.now()));
     const marks = flags["needs-me"] ? "" : marksIn(tasks);
     if (marks !== "") this.say(`\n${marks}`);
+    if (this.isTerminal && !flags["needs-me"]) for (const line of hiddenIn(tasks)) this.say(line);
     // The marks cannot show that a workspace was deleted.
     for (const task of flags["needs-me"] ? [] : tasks)
       for (const { brief, command } of task.needs.filter(({ reason }) => reason === "workspace"))

@@ -2,6 +2,7 @@ import { parse, stringify } from "yaml";
 import type { Call } from "../../api/client.ts";
 import type { PlanView } from "../../api/person.ts";
 import { routes } from "../../api/routes.ts";
+import { sharedFiles } from "../../engine/plan-order.ts";
 import { Fault } from "../../fault.ts";
 import { editText, handIn, readInput } from "../ask.ts";
 import { createCall } from "../connect.ts";
@@ -46,13 +47,18 @@ ${taskExitCodes("refused; nothing has changed")}`,
     if (json) return this.print(writeJson(view));
     if (view !== before) this.say(`The plan has ${count(view.items.length, "item")} now.`);
     if (change !== null) return tellChange(this, change);
-    if (!edit && file === undefined && !approve) show(this, view);
+    if (edit || file !== undefined || approve) return;
+    showPlan(this, view);
+    if (!view.canChange) return this.say(view.why);
+    this.say(`To approve it: signalbox task plan ${view.task} --approve`);
+    this.say(`To change it: signalbox task plan ${view.task} --edit`);
   },
 });
 
 type About = Awaited<ReturnType<typeof nameTask>>;
 
-async function changed(
+/** The plan after the person has changed it, in an editor or with a file. */
+export async function changed(
   context: Context,
   call: Call,
   about: About,
@@ -89,13 +95,20 @@ function readPlan(text: string): unknown {
   }
 }
 
-function show(context: Context, { items, canChange, why, task }: PlanView): void {
-  if (items.length > 0) {
-    const columns = ["ID", "SIZE", "NEEDS", "FILES", "TITLE"].map((title) => ({ title, isText: title === "TITLE" }));
-    const rows = items.map(({ id, size, needs, files, title }) => [
-      ...[id, size, needs.join(" ") || "–", files.join(" ") || "–", title],
-    ]);
-    context.print(writeTable(columns, rows, context.tableWidth));
-  }
-  context.say(canChange ? `To change it: signalbox task plan ${task} --edit` : why);
+const maxWarnings = 5;
+
+/** The plan as a table, and which items may be built at the same time although they change the same files. */
+export function showPlan({ print, say, talkPaint, tableWidth }: Context, { items }: PlanView): void {
+  if (items.length === 0) return;
+  const columns = ["ID", "SIZE", "NEEDS", "FILES", "TITLE"].map((title) => ({ title, isText: title === "TITLE" }));
+  const rows = items.map(({ id, size, needs, files, title }) => [
+    ...[id, size, needs.join(" ") || "–", files.join(" ") || "–", title],
+  ]);
+  print(writeTable(columns, rows, tableWidth));
+  const shared = sharedFiles(items);
+  for (const { one, other, file } of shared.slice(0, maxWarnings))
+    say(
+      `${talkPaint.yellow("warning:")} ${one} and ${other} both name ${file}, and may be built at the same time. If that conflicts, let one need the other.`,
+    );
+  if (shared.length > maxWarnings) say(`… and ${shared.length - maxWarnings} more pairs of items that share a file.`);
 }

@@ -8,7 +8,7 @@ import { canAsk, confirm, editText, readInput } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { tellChange, writeRefusal } from "../fast/tell.ts";
-import { asReference, branchAt, type NamedTask, nameTask, shownTask, workflowReference } from "../find.ts";
+import { asDependency, branchAt, type NamedTask, nameTask, shownTask, workflowReference } from "../find.ts";
 import { forEach, tellWritten } from "../tell.ts";
 import { given, listed, wrap, writeJson } from "../text.ts";
 import { command, type FlagsOf } from "./command.ts";
@@ -58,7 +58,7 @@ export const update = command({
   },
   docs: {
     brief: "Change a task, and ask for a state",
-    fullDescription: `Fields change first, then the task file, then the state; a refusal stops the rest. With --status the task file is stored only if the state is granted. --label and --depends-on replace the existing values; an empty value ("") removes them all. If the task has a workspace, --branch changes what is checked out there: an existing branch is checked out, unless uncommitted changes are in the way; otherwise the current branch is renamed.
+    fullDescription: `Fields change first, then the task file, then the state; a refusal stops the rest. With --status the task file is stored only if the state is granted. --label, --depends-on, --hand-down and --budget replace the existing values; an empty value ("") removes them all. If the task has a workspace, --branch changes what is checked out there: an existing branch is checked out, unless uncommitted changes are in the way; otherwise the current branch is renamed.
 
 Examples:
   signalbox task update --status agent-review
@@ -109,7 +109,9 @@ function readEdit(flags: UpdateFlags): BodyOf<typeof routes.editTask> {
     model: flags.model,
     labels: flags.label?.filter((label) => label !== ""),
     priority: flags.priority,
-    dependsOn: flags["depends-on"]?.filter((each) => each !== "").map(asReference),
+    dependsOn: flags["depends-on"]?.filter((each) => each !== "").map(asDependency),
+    handDown: flags["hand-down"]?.filter((each) => each !== ""),
+    budget: flags.budget,
     autostart: flags.autostart === true ? true : flags["no-autostart"] ? false : undefined,
   });
 }
@@ -137,7 +139,11 @@ async function warnMissing({ say, talkPaint }: Context, call: Call, harnesses: r
   }
 }
 
-const names: Readonly<Record<string, string>> = { reviewHarness: "review harness", dependsOn: "dependencies" };
+const names: Readonly<Record<string, string>> = {
+  reviewHarness: "review harness",
+  dependsOn: "dependencies",
+  handDown: "handed-down sections",
+};
 
 /** Undefined if the person declines. */
 async function askMove(

@@ -4,7 +4,7 @@ import { Fault } from "../../fault.ts";
 import type { Context } from "../context.ts";
 
 /** The exit codes. Every command's help says what `failed` means for it. */
-export const exitCodes = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 4 } as const;
+export const exitCodes = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 4, person: 5, detached: 6 } as const;
 
 // Copied, because the agents' fast path must not load the library.
 const unknownCommand = -5;

@@ -86,6 +86,8 @@ interface Watched<Board> {
   document(board: Board): unknown;
   /** A line for each watched item, by its name, for output without a terminal. */
   texts(board: Board): ReadonlyMap<string, string>;
+  /** Whether the watch ends by itself; without this, only the person ends it. */
+  isEnough?(board: Board): boolean;
 }
 
 /** Events come in bursts: the state is read once, this many milliseconds after the first. */
@@ -93,8 +95,15 @@ const burstDelay = 120;
 /** How often the state is read without events, for changes that have no event. */
 const refreshInterval = 30_000;
 
-/** Shows a live view until the person leaves. It is updated from the event feed. */
-export async function watchLive<Board>(context: Context, watched: Watched<Board>, json: boolean): Promise<void> {
+/**
+ * Shows a live view until the person leaves, or until it is enough. It is updated from the event feed. Returns the last
+ * state; undefined if the person left.
+ */
+export async function watchLive<Board>(
+  context: Context,
+  watched: Watched<Board>,
+  json: boolean,
+): Promise<Board | undefined> {
   const { project } = watched;
   const ending = new AbortController();
   // The event stream reports a missing daemon.
@@ -104,8 +113,16 @@ export async function watchLive<Board>(context: Context, watched: Watched<Board>
   // Read once before the terminal is taken over, so that errors appear on the ordinary screen.
   let board: Board = await look();
   let trouble = "";
-  const shown = context.isTerminal && !json ? onScreen(context, watched, end) : inLines(context, watched, json, end);
-  const draw = () => shown.draw(board, trouble);
+  let isEnough = false;
+  const isScreen = context.isTerminal && !json;
+  if (isScreen && watched.isEnough?.(board)) return board;
+  const shown = isScreen ? onScreen(context, watched, end) : inLines(context, watched, json, end);
+  const draw = () => {
+    shown.draw(board, trouble);
+    if (trouble !== "" || !watched.isEnough?.(board)) return;
+    isEnough = true;
+    end();
+  };
   draw();
 
   let isDirty = false;
@@ -153,6 +170,7 @@ export async function watchLive<Board>(context: Context, watched: Watched<Board>
     end();
     shown.end();
   }
+  return isEnough ? board : undefined;
 }
 
 /** The runs, with one of them updated. */

@@ -17,7 +17,7 @@ const empty: Board = {
 const task = (id: string, more: Partial<TaskView> = {}) =>
   ({
     ...{ id, project: "coffee", number: 1, summary: `About ${id}`, status: "brewing", outcome: null },
-    ...{ session: "alive", needsPerson: false, createdAt: ago(90), ...more },
+    ...{ session: "alive", needsPerson: false, createdAt: ago(90), parent: "", part: null, children: null, ...more },
   }) as TaskView;
 const run = (of: string, more: Partial<RunView> = {}) =>
   ({
@@ -128,4 +128,28 @@ test("idle agents do not count as at work, and an unreported cost is called unkn
   expect(watchLines({ ...idle, usage }, { ...frame, columns: 100 })[0]).toBe(
     "coffee  3 open · 1 needs you · 1 agent at work · 2 idle · 34k tokens · cost unknown",
   );
+});
+
+test("parts are below their parent, which goes where the most urgent of them would be; parts that are done are only counted", () => {
+  const parts = [
+    { state: "done" },
+    { state: "running", needsPerson: true },
+    { state: "running" },
+    { state: "waiting" },
+  ];
+  const plan = { parts, done: 1, running: 2, waiting: 1, failed: 0, skipped: 0, needPerson: ["part2"] };
+  const part = (id: string, number: number, more: Partial<TaskView> = {}) =>
+    task(id, { parent: "whole", number, part: { slot: number } as TaskView["part"], ...more });
+  const tasks = [
+    part("part1", 2, { outcome: "done" }),
+    part("part2", 3),
+    part("part3", 4),
+    task("whole", { children: plan as unknown as TaskView["children"] }),
+    task("other", { createdAt: ago(1) }),
+  ];
+  const needs = new Map([["part2", { reason: "Taste it", command: "signalbox task approve part2" }]]);
+  const lines = watchLines({ ...empty, tasks, needs, runs: [run("other"), run("part3")] }, frame);
+  const shown = lines.flatMap((line) => /^. {2}((?:└ )?(?:whole|other|part\d))/.exec(line)?.[1] ?? []);
+  expect(shown).toEqual(["whole", "└ part2", "└ part3", "other"]);
+  expect(lines.find((line) => line.includes("whole"))).toContain("✓1 ●1 ◌1 !1");
 });

@@ -2,6 +2,7 @@ import type { RunView } from "../../api/agents.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { oneLine } from "../../text.ts";
 import { type Paint, visible } from "../fast/tell.ts";
+import { type Branching, inTree, withCounts } from "../task-table.ts";
 import { clip, count, displayWidth, fill, listed, writeAge, writeCost, writeCosts, writeTokens } from "../text.ts";
 import type { Board, Need } from "./live.ts";
 
@@ -49,7 +50,7 @@ interface Widths {
 const minSummary = 18;
 
 /** On a narrow terminal columns are dropped one after the other, the summary last. */
-function widthsOf(board: Board, frame: Frame): Widths {
+function widthsOf(board: Board, tree: readonly Branching[], frame: Frame): Widths {
   const { tasks } = board;
   const longest = (texts: readonly string[], least: number, most: number) =>
     Math.min(most, Math.max(least, ...texts.map(displayWidth)));
@@ -58,9 +59,9 @@ function widthsOf(board: Board, frame: Frame): Widths {
   const wanted = {
     mark: 1,
     id: longest(
-      tasks.map(({ id }) => id),
+      tree.map(({ task, depth }) => (depth === 0 ? task.id : `└ ${task.id}`)),
       2,
-      8,
+      10,
     ),
     status: longest(
       tasks.map(({ status }) => status),
@@ -93,7 +94,7 @@ function widthsOf(board: Board, frame: Frame): Widths {
   return { ...widths, summary: Math.max(0, minSummary + free) };
 }
 
-function entryOf(task: TaskView, board: Board, frame: Frame, widths: Widths): Entry {
+function entryOf({ task, depth }: Branching, board: Board, frame: Frame, widths: Widths): Entry {
   const { paint, now, columns } = frame;
   const runs = runsOf(task, board);
   const need = board.needs.get(task.id);
@@ -101,10 +102,10 @@ function entryOf(task: TaskView, board: Board, frame: Frame, widths: Widths): En
   const used = board.usage.get(task.id);
   const cells: Cells = {
     mark,
-    id: task.id,
+    id: depth === 0 ? task.id : `└ ${task.id}`,
     name: `${task.project}#${task.number}`,
     status: task.status,
-    summary: oneLine(task.summary) || "(no summary)",
+    summary: withCounts({ ...task, summary: oneLine(task.summary) || "(no summary)" }, widths.summary),
     agent: agentOf(runs, now),
     age: writeAge(task.createdAt, now),
     tokens: used === undefined ? "–" : writeTokens(used.inputTokens + used.outputTokens),
@@ -250,8 +251,9 @@ const noTask = {
 
 function table(board: Board, frame: Frame, room: number): readonly string[] {
   const { paint, columns } = frame;
-  const widths = widthsOf(board, frame);
-  const entries = ordered(board).map((task) => entryOf(task, board, frame, widths));
+  const tree = ordered(board);
+  const widths = widthsOf(board, tree, frame);
+  const entries = tree.map((each) => entryOf(each, board, frame, widths));
   const titles = { mark: " ", id: "ID", name: "TASK", status: "STATUS", summary: "SUMMARY", agent: "AGENT" };
   const title = writeCells({ ...titles, age: "AGE", tokens: "TOKENS", cost: "COST" }, widths, (text) => text);
   const isTight = entries.length > room;
@@ -272,12 +274,26 @@ function table(board: Board, frame: Frame, room: number): readonly string[] {
   ];
 }
 
-/** Tasks that need a person come first, then those with working agents, then the rest; ended tasks come last. */
-function ordered({ tasks, runs, needs }: Board): readonly TaskView[] {
+/**
+ * Tasks that need a person come first, then those with working agents, then the rest; ended tasks come last. The parts of a
+ * plan are below their parent, which goes where the most urgent of them would be; parts that are done are only counted.
+ */
+function ordered({ tasks, runs, needs }: Board): readonly Branching[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const shown = tasks.filter(({ parent, part, outcome }) => part === null || outcome !== "done" || !byId.has(parent));
   const rank = ({ id, outcome }: TaskView) => {
     if (outcome !== null) return 3;
     if (needs.has(id)) return 0;
     return runs.some(({ task }) => task === id) ? 1 : 2;
   };
-  return [...tasks].sort((a, b) => rank(a) - rank(b) || b.createdAt.localeCompare(a.createdAt));
+  const ranks = new Map(shown.map((task) => [task.id, rank(task)]));
+  for (const task of shown) {
+    const own = ranks.get(task.id) ?? 3;
+    // A parent that has ended has no open parts.
+    const parent = byId.get(task.parent);
+    if (parent?.outcome === null) ranks.set(parent.id, Math.min(own, ranks.get(parent.id) ?? 3));
+  }
+  const rankOf = ({ id }: TaskView) => ranks.get(id) ?? 3;
+  const sorted = shown.toSorted((a, b) => rankOf(a) - rankOf(b) || b.createdAt.localeCompare(a.createdAt));
+  return inTree(sorted, (a, b) => rankOf(a) - rankOf(b) || a.number - b.number);
 }

@@ -16,6 +16,7 @@ import {
   killAgent,
   killSession,
 } from "./brake.ts";
+import { createTreeBudgets, type TreeBudgets } from "./budgets.ts";
 import { checkRun, raiseFault } from "./check-run.ts";
 import { capsOf, createDispatch, type Dispatch, type Pauses, seatOf } from "./dispatch.ts";
 import { createKiller, endRun, healRun, killRun, noteEnding, type ReportedEnd, raise, reportEnd } from "./heal-run.ts";
@@ -29,7 +30,8 @@ import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
 import { checkCosts, createUsageBook, type UsageBook } from "./usage.ts";
 import { limitsOf, type RunWatch, watchRun } from "./watch-run.ts";
 
-export interface AgentsPorts extends Omit<StartPorts, "dispatch" | "book" | "watch" | "tell" | "paused" | "launched"> {
+export interface AgentsPorts
+  extends Omit<StartPorts, "dispatch" | "book" | "budgets" | "watch" | "tell" | "paused" | "launched"> {
   readonly tails: Tails;
   readonly pauses: Pauses;
   onError(error: unknown): void;
@@ -40,6 +42,7 @@ export interface Agents {
   readonly performers: Performers;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
+  readonly budgets: TreeBudgets;
   readonly mail: Mail;
   readonly pauses: Pauses;
   readonly ports: AgentsPorts;
@@ -82,11 +85,8 @@ export function createAgents(given: AgentsPorts): Agents {
     ...{ clock, caps: () => capsOf(config()), paused: given.pauses.why },
     rankOf: (task) => taskRank(given, task),
   });
-  const budgets = () => {
-    const { budgetTask: task, budgetTaskTokens: taskTokens, budgetProjectDay: projectDay, budgetDay: day } = config();
-    return { task, taskTokens, projectDay, day };
-  };
-  const book = createUsageBook(store, budgets);
+  const book = createUsageBook(store, () => ({ projectDay: config().budgetProjectDay, day: config().budgetDay }));
+  const budgets = createTreeBudgets({ store, book, dispatch, config });
   const folderOf = (name: string) => join(places.runs, name);
   let isStopped = false;
   let cancelPoll = () => {};
@@ -177,16 +177,9 @@ export function createAgents(given: AgentsPorts): Agents {
     track,
   });
   const sleepers = createSleepers({
-    ...{
-      ...given,
-      dispatch,
-      mail,
-      inTurn,
-      track,
-      isWatched,
-      unwatch: (run) => unwatch(run),
-      watch: (run) => watch(run),
-    },
+    ...{ ...given, dispatch, mail, inTurn, track, isWatched },
+    unwatch: (run) => unwatch(run),
+    watch: (run) => watch(run),
     end: (run, end) => inTurn(run.id, () => over(run, end)),
   });
   const idle = createIdle({ store, clock, submit: given.submit, mail, dispatch });
@@ -304,13 +297,14 @@ export function createAgents(given: AgentsPorts): Agents {
   };
   const halt = (run: Run) =>
     given.pauses.isHalted(run.project) && track(end(run, { word: "lost", reason: "A person has paused everything." }));
-  const starting = { ...given, dispatch, book, watch, tell: mail.tell, paused: given.pauses.why, launched: halt };
+  const own = { dispatch, book, budgets, watch, tell: mail.tell, paused: given.pauses.why, launched: halt };
   const end = endByPerson({ brake, clock, inTurn, track, over, watch, watchOf: (run) => watches.get(run)?.watch });
 
   return {
     ports: given,
     dispatch,
     book,
+    budgets,
     mail,
     pauses: given.pauses,
     watches: () => [...watches.values()].map((each) => each.watch),
@@ -321,7 +315,7 @@ export function createAgents(given: AgentsPorts): Agents {
       return () => void followers.delete(tell);
     },
     performers: {
-      spawn_agent: spawnAgent(starting),
+      spawn_agent: spawnAgent({ ...given, ...own }),
       notify_agent: tellAgent({ ...given, mail }),
       kill_agent: killAgent({ ...given, kill }),
       kill_session: killSession({

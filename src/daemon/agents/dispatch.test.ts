@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
-import { type Caps, createDispatch, namedReset, type Rank } from "./dispatch.ts";
+import { Fault } from "../../fault.ts";
+import { type Block, type Caps, createDispatch, namedReset, type Rank } from "./dispatch.ts";
 
 function stage(caps: Partial<Caps> = {}) {
   const clock = createScriptedClock(1_000_000);
@@ -278,3 +279,37 @@ test("a provider whose reset times prove wrong is retried only after a pause", a
 });
 
 const hour = 3_600_000;
+
+test.each([
+  ["the task that has the budget has changed", "moved"],
+  ["the configuration has changed", "wake"],
+  ["another run is over", "left"],
+  ["another run is idle", "rests"],
+] as const)("a run that a budget holds up is asked about again when %s", async (_, what) => {
+  const { dispatch, started, enter } = stage();
+  await enter("other");
+  let block: Block | undefined = { text: "The budget is spent.", fix: "Raise it.", owner: "parent", needsPerson: true };
+  const told: string[] = [];
+  dispatch.followLimits((task) => told.push(task));
+  const seat = { run: "a", task: "a", project: "coffee", harness: "claude" };
+  void dispatch.enter(seat, async () => block).then(() => started.push("a"));
+  await settle();
+  expect([started, dispatch.whyWaiting("a"), told]).toEqual([["other"], "The budget is spent.", ["a", "parent"]]);
+  expect(dispatch.blocksOf("parent")).toEqual([block]);
+  block = undefined;
+  if (what === "moved") dispatch.moved("parent");
+  else if (what === "wake") dispatch.wake();
+  else dispatch[what]("other");
+  await settle();
+  expect([started, dispatch.blocksOf("parent")]).toEqual([["other", "a"], []]);
+});
+
+test("a run whose budget cannot be read is refused, and holds no place in the queue", async () => {
+  const { dispatch } = stage();
+  const seat = { run: "a", task: "a", project: "coffee", harness: "claude" };
+  const fails = async () => {
+    throw new Fault("store.full", "The disk is full.", { retry: "later" });
+  };
+  await expect(dispatch.enter(seat, fails)).rejects.toMatchObject({ code: "store.full" });
+  expect(dispatch.waiting()).toEqual([]);
+});

@@ -14,6 +14,16 @@ interface Seat {
   readonly harness: string;
 }
 
+/** Why a budget does not let a run start. */
+export interface Block {
+  readonly text: string;
+  readonly fix: string;
+  /** The task whose budget it is. */
+  readonly owner: string;
+  /** False where the run may start by itself, when others have ended. */
+  readonly needsPerson: boolean;
+}
+
 /**
  * The order of waiting runs: the task with the fewest transitions to its end first, then the higher priority, then the
  * older task.
@@ -38,8 +48,11 @@ export interface Caps {
  * or sent a message. A run without a seat waits in a queue; waiting counts as no attempt.
  */
 export interface Dispatch {
-  /** Returns when the run has a seat. Refused with `agents.superseded` when it has ended or is not wanted any more. */
-  enter(seat: Seat): Promise<void>;
+  /**
+   * Returns when the run has a seat. Refused with `agents.superseded` when it has ended or is not wanted any more. While
+   * `blockOf` gives a block, the run gets no seat.
+   */
+  enter(seat: Seat, blockOf?: () => Promise<Block | undefined>): Promise<void>;
   /** Gives a seat to a run that is working already, even if none is free. */
   seated(seat: Seat): void;
   /** The run has stopped working and releases its seat; it may still wait for another. */
@@ -47,8 +60,11 @@ export interface Dispatch {
   /** The run is over. */
   left(run: string): void;
   isSeated(run: string): boolean;
-  /** A task has moved or changed its priority, so its runs may move in the queue. */
+  /** A task has moved, or its priority or budget has changed: its runs may move in the queue, and others may start. */
   moved(task: string): void;
+  /** The blocks of the waiting runs that the budget of this task holds up. */
+  blocksOf(owner: string): readonly Block[];
+  blockOf(run: string): Block | undefined;
   /** Refuses the waiting runs of a task that are no longer wanted. */
   recheck(task: string, isWanted: (run: string) => boolean): void;
   /**
@@ -62,10 +78,10 @@ export interface Dispatch {
   lift(harness: string): boolean;
   /** When a person last lifted a limit. */
   liftedAt(harness: string): number | undefined;
-  /** Calls `tell` with each task that has a waiting run when a limit begins, ends, or holds up the run. */
+  /** Calls `tell` with each task that has a waiting run when a limit or a budget begins or ceases to hold it up. */
   followLimits(tell: (task: string) => void): void;
   limits(): readonly { readonly harness: string; readonly until: number; readonly reason: string }[];
-  /** The caps or the pauses have changed. */
+  /** The caps, the pauses or the configured budgets have changed. */
   wake(): void;
   /** Why a task's run does not start; undefined where none is waiting. */
   whyWaiting(task: string): string | undefined;
@@ -89,6 +105,10 @@ interface Waiting {
   readonly seat: Seat;
   /** Undefined until it is known; until then the run gets no seat. */
   rank: Rank | undefined;
+  readonly blockOf: (() => Promise<Block | undefined>) | undefined;
+  block: Block | undefined;
+  /** How often it was asked what holds the run up; only the last answer counts. */
+  asked: number;
   start(): void;
   refuse(error: Fault): void;
 }
@@ -164,7 +184,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     // In a pause no run gets a seat, so the place in the queue means nothing.
     const halt = paused(waiting.seat.project);
     if (halt !== undefined) return halt;
-    const why = whyNot(waiting.seat) ?? "It is about to get one.";
+    const why = waiting.block?.text ?? whyNot(waiting.seat) ?? "It is about to get one.";
     const number = `It is number ${place + 1} of the ${queue.length} runs that wait for a seat.`;
     return queue.length === 1 ? why : sentences([why, number]);
   };
@@ -182,7 +202,7 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     queue.sort((one, other) => compareRanks(one.rank ?? last, other.rank ?? last));
     // A run that cannot start does not block the runs behind it.
     for (const each of [...queue]) {
-      if (each.rank === undefined || whyNot(each.seat) !== undefined) continue;
+      if (each.rank === undefined || each.block !== undefined || whyNot(each.seat) !== undefined) continue;
       queue.splice(queue.indexOf(each), 1);
       seats.set(each.seat.run, each.seat);
       each.start();
@@ -193,20 +213,38 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     cancel = clock.after(Math.min(Math.max(first - clock.now(), 100), 2 ** 31 - 1), fill);
   };
 
-  const learnRank = async (each: Waiting) => {
-    each.rank = await rankOf(each.seat.task).catch(() => last);
-    fill();
+  const learn = async (each: Waiting) => {
+    const asked = ++each.asked;
+    try {
+      const [rank, block] = await Promise.all([rankOf(each.seat.task).catch(() => last), each.blockOf?.()]);
+      if (asked !== each.asked) return;
+      const before = each.block;
+      each.rank = rank;
+      each.block = block;
+      if (block?.text !== before?.text)
+        for (const task of new Set([each.seat.task, block?.owner, before?.owner]))
+          if (task !== undefined) for (const tell of followers) tell(task);
+      fill();
+    } catch (error) {
+      const place = queue.indexOf(each);
+      if (place >= 0) queue.splice(place, 1);
+      each.refuse(error as Fault);
+    }
+  };
+
+  const recheckBlocks = () => {
+    for (const each of queue.filter(({ block }) => block !== undefined)) void learn(each);
   };
 
   return {
-    enter: (seat) =>
+    enter: (seat, blockOf) =>
       new Promise<void>((start, refuse) => {
         if (isStopped) return refuse(stopping());
         // Queued before its rank is known, so that `recheck` can refuse it meanwhile.
-        const waiting: Waiting = { seat, rank: undefined, start, refuse };
+        const waiting: Waiting = { seat, rank: undefined, blockOf, block: undefined, asked: 0, start, refuse };
         queue.push(waiting);
         if (limits.has(seat.harness)) for (const tell of followers) tell(seat.task);
-        void learnRank(waiting);
+        void learn(waiting);
       }),
     seated(seat) {
       seats.set(seat.run, seat);
@@ -214,16 +252,22 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
       if (queue.some(({ seat: { run } }) => run === seat.run)) fill();
     },
     rests(run) {
-      if (seats.delete(run)) fill();
+      if (!seats.delete(run)) return;
+      recheckBlocks();
+      fill();
     },
     left(run) {
       refuse((seat) => seat.run === run, superseded());
+      recheckBlocks();
       if (seats.delete(run)) fill();
     },
     isSeated: (run) => seats.has(run),
     moved(task) {
-      for (const each of queue.filter(({ seat }) => seat.task === task)) void learnRank(each);
+      for (const each of queue.filter(({ seat }) => seat.task === task)) void learn(each);
+      recheckBlocks();
     },
+    blocksOf: (owner) => queue.flatMap(({ block }) => (block?.owner === owner ? [block] : [])),
+    blockOf: (run) => queue.find(({ seat }) => seat.run === run)?.block,
     recheck: (task, isWanted) => refuse((seat) => seat.task === task && !isWanted(seat.run), superseded()),
     limit(harness, until, reason, isGuess = false) {
       const before = guesses.get(harness);
@@ -258,7 +302,10 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
         const found = limitOf(harness);
         return found === undefined ? [] : [{ harness, until: found.until, reason: found.reason }];
       }),
-    wake: fill,
+    wake() {
+      recheckBlocks();
+      fill();
+    },
     whyWaiting: (task) => whyWaits((seat) => seat.task === task),
     whyRunWaits: (run) => whyWaits((seat) => seat.run === run),
     endlessLimit(harness) {

@@ -47,12 +47,14 @@ export async function explainAgents(
   const waiting = agents.dispatch.waiting().flatMap(({ run: id, task: of, harness }) => {
     const run = id.slice(id.indexOf("/") + 1);
     const why = of === task.id && isWanted(task, run) ? agents.dispatch.whyRunWaits(id) : undefined;
-    if (why === undefined) return [];
+    const block = agents.dispatch.blockOf(id);
+    // What needs a person about the task's own budget is one of its needs.
+    if (why === undefined || (block?.needsPerson && block.owner === task.id)) return [];
     const isThere = agents.watchOf(id) !== undefined;
     return [
       {
         reason: isThere ? `${run} is sent a message once it has a seat. ${why}` : `${run} waits to be started. ${why}`,
-        fix: tryAgain(harness),
+        fix: block?.fix ?? tryAgain(harness),
       },
     ];
   });

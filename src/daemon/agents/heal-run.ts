@@ -279,9 +279,11 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
     case "ended": {
       // Once a conversation has begun, its text may mention logins too.
       const printed = watch.started.hasBegun === true ? verdict.reason : `${verdict.reason}\n${read.turn.text}`;
-      const login = verdict.word === "error" ? watch.harness.readObstacle?.(printed) : undefined;
-      if (login === undefined) return ports.finish(watch, verdict);
-      return ports.finish(watch, { ...verdict, reason: sentences([login.told, verdict.reason]) });
+      const hasFailed = verdict.word === "error" || verdict.word === "login";
+      const seen = hasFailed ? watch.harness.readObstacle?.(printed) : undefined;
+      if (seen === undefined) return ports.finish(watch, verdict);
+      const word = seen.kind === "login" ? "login" : verdict.word;
+      return ports.finish(watch, { ...verdict, word, reason: sentences([seen.told, verdict.reason]) });
     }
     case "limited":
       return limited(ports, watch, verdict.until, verdict.reason);

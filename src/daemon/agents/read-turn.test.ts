@@ -63,3 +63,7 @@ test("the cause of a program's end takes precedence over its output", () => {
     reason: "There is no such program.",
   });
 });
+
+test("a program that is not logged in needs a person, not another try", () => {
+  expect(read(turn, failed("authentication"))).toMatchObject({ kind: "ended", word: "login", reason: "It says no." });
+});

@@ -64,6 +64,8 @@ function ofError({ kind, message, resetAt }: HarnessError, isResumed: boolean): 
       return isResumed ? { kind: "session-gone", reason: message } : ended("error", message);
     case "timeout":
       return ended("stall", message);
+    case "authentication":
+      return ended("login", message);
     case "budget":
       return ended("cost", message);
     default:

@@ -263,6 +263,7 @@ async function outsideValues(
     slug: slugOf(task.summary),
     uuid8: uuid8Of(task),
     conflicts: merge?.state === "conflict" ? merge.files.join("\n") : "",
+    merge_command: merge?.state === "conflict" || merge?.state === "tests" ? (merge.command ?? "") : "",
     tests: await lastTests(places, task),
     ...(parent === undefined
       ? {}

@@ -28,6 +28,8 @@ states:
 prompts: { p: Go }`,
 );
 
+type Begin = (reserves: object) => Promise<void>;
+
 /** A task whose agent must be started, and everything needed to start it. */
 async function start({ fails = (): boolean => false, check = () => {}, resume = "" } = {}) {
   const home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
@@ -75,6 +77,10 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
       },
     },
     book: { check },
+    budgets: {
+      blockOf: async () => undefined,
+      reserve: async (_: unknown, __: unknown, begin: Begin) => begin({}).then(() => true),
+    },
     config: () => agentConfig({}),
     workflowOf: async () => workflow,
     folderOf: async () => home,

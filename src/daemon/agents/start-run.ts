@@ -21,6 +21,7 @@ import type { Perform } from "../perform.ts";
 import { projectOf, targetOf } from "../project.ts";
 import type { DiffOf } from "../prompt-diff.ts";
 import type { Submit } from "../submit.ts";
+import type { NewRun, TreeBudgets } from "./budgets.ts";
 import type { Confine } from "./confine.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { checkPermissions, type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
@@ -38,7 +39,7 @@ import {
   writeOrder,
 } from "./run-order.ts";
 import { environmentOf } from "./run-secrets.ts";
-import { familyOf, type UsageBook } from "./usage.ts";
+import type { UsageBook } from "./usage.ts";
 
 export interface StartPorts {
   readonly store: Store;
@@ -54,6 +55,7 @@ export interface StartPorts {
   readonly table: ProcessTable;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
+  readonly budgets: Pick<TreeBudgets, "blockOf" | "reserve">;
   readonly confine: Confine;
   /** Missing where agents run without. */
   readonly sandbox?: Sandbox;
@@ -89,11 +91,14 @@ export function spawnAgent(ports: StartPorts): Perform {
     if (known?.endedAt !== undefined || known?.started?.asleepSince !== undefined) return;
     if (known?.started !== undefined && (await isThere(ports, known.started))) return adopt(ports, known, task);
     const harness = await chooseHarness(ports, order, task);
-    ports.book.check(task.project, await familyOf(ports.store, task), ports.clock.now());
+    ports.book.check(task, ports.clock.now());
+    const run: NewRun = {
+      ...{ id, key: order.run, role: order.role, harness: harness.name, limit: order.spec.limits.cost },
+    };
     const seat = { run: id, task: task.id, project: task.project, harness: harness.name };
     for (;;) {
       try {
-        await ports.dispatch.enter(seat);
+        await ports.dispatch.enter(seat, () => ports.budgets.blockOf(task.id, run));
       } catch (error) {
         if (error instanceof Fault && error.code === "agents.superseded") return;
         throw error;
@@ -102,10 +107,10 @@ export function spawnAgent(ports: StartPorts): Perform {
         // The run may have waited long, so the task is read again.
         const now = (await ports.store.getTask(task.id))?.task;
         if (now === undefined || !isWanted(now, order.run)) return ports.dispatch.left(id);
-        // The budget may have been used up meanwhile.
-        ports.book.check(now.project, await familyOf(ports.store, now), ports.clock.now());
-        if (await start(ports, harness, now, order, key)) return;
-        // A person has paused the project before the program was started: the run waits again.
+        // The day's budget may have been used up meanwhile.
+        ports.book.check(now, ports.clock.now());
+        if (await start(ports, harness, now, order, key, run)) return;
+        // The project was paused, or another run took the rest of the budget, before the program was started.
         ports.dispatch.left(id);
       } catch (error) {
         ports.dispatch.left(id);
@@ -186,13 +191,14 @@ function otherHarness(spec: AgentOrder["spec"], { id, harness, reviewHarness }: 
   return flags === "" ? [] : [`Or take another harness, and then continue: signalbox task update ${id} ${flags}`];
 }
 
-/** Returns whether the run was started; it is not where its project was paused before. */
+/** Returns whether the run was started; it is not where its project was paused before, or its budget is taken. */
 async function start(
   ports: StartPorts,
   harness: Harness,
   task: Task,
   order: AgentOrder,
   key: string,
+  about: NewRun,
 ): Promise<boolean> {
   const { store, clock, places, processes, terminal } = ports;
   const { spec } = order;
@@ -256,7 +262,7 @@ async function start(
     raised: "",
     isConfined: launch.isConfined,
   };
-  const run: Run = {
+  let run: Run = {
     id,
     project: task.project,
     task: task.id,
@@ -273,8 +279,12 @@ async function start(
     started,
   };
   if (ports.paused(task.project) !== undefined) return false;
-  // Recorded before the start, so that a run started just before a crash is found again.
-  await store.runs.put(run);
+  // Recorded before the start, so that a run started just before a crash is found again, with what is reserved for it.
+  const isGranted = await ports.budgets.reserve(task, about, async (reserves) => {
+    if (Object.keys(reserves).length > 0) run = { ...run, started: { ...started, reserves } };
+    await store.runs.put(run);
+  });
+  if (!isGranted) return false;
   if (launch.message !== "") await ports.tell(run, launch.message, `${key}${promptKey}`);
   const pid = await launchRun({ terminal, processes }, ports.config(), task, run, launch, runFolder);
   await noteStart(ports, task, { ...run, pid });

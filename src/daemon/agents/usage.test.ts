@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Run, Usage } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import { type Budgets, createUsageBook } from "./usage.ts";
+import { createUsageBook, type DayBudgets } from "./usage.ts";
 
 const noon = new Date("2026-11-15T12:00:00").getTime();
 const day = 24 * 3_600_000;
@@ -15,7 +15,7 @@ function run(task: string, at = noon, project = "coffee"): Run {
   };
 }
 
-async function open(budgets: Partial<Budgets> = {}) {
+async function open(budgets: Partial<DayBudgets> = {}) {
   const kept = new Map<string, Usage>();
   const usage: Store["usage"] = {
     put: async (record) => void kept.set(record.id, record),
@@ -24,7 +24,7 @@ async function open(budgets: Partial<Budgets> = {}) {
     remove: async (id) => void kept.delete(id),
   };
   const store = { usage };
-  const book = createUsageBook(store, () => ({ task: 0, taskTokens: 0, projectDay: 0, day: 0, ...budgets }));
+  const book = createUsageBook(store, () => ({ projectDay: 0, day: 0, ...budgets }));
   await book.open();
   return { book, store };
 }
@@ -34,7 +34,7 @@ test("the usage of a run is added up, and survives a restart", async () => {
   await book.add(run("a"), [{ ...used, cost: 1 }], start, noon + 1_000);
   await book.add(run("a"), [{ ...used, cost: 0.5 }], start, noon + 3_000);
   expect(book.of("a/worker#1")).toMatchObject({ inputTokens: 200, outputTokens: 20, cost: 1.5, duration: 3_000 });
-  const again = createUsageBook(store, () => ({ task: 0, taskTokens: 0, projectDay: 0, day: 0 }));
+  const again = createUsageBook(store, () => ({ projectDay: 0, day: 0 }));
   await again.open();
   expect(again.total(() => true)).toMatchObject({ runs: 1, cost: 1.5, unknown: 0 });
 });
@@ -54,34 +54,23 @@ test("no amount that an agent reports makes a sum that JSON cannot hold", async 
   expect(JSON.parse(JSON.stringify({ cost, inputTokens }))).toEqual({ cost, inputTokens });
 });
 
-test("a task's budget covers its whole family", async () => {
-  const { book } = await open({ task: 2 });
-  await book.add(run("parent"), [{ ...used, cost: 1.5 }], start, noon);
-  await book.add(run("child"), [{ ...used, cost: 0.6 }], start, noon);
-  expect(() => book.check("coffee", new Set(["child"]), noon)).not.toThrow();
-  expect(() => book.check("coffee", new Set(["parent", "child"]), noon)).toThrow("$2.10 of $2.00");
-});
-
-test("a budget that is used up to the cent is exhausted", async () => {
-  const { book } = await open({ task: 2 });
-  await book.add(run("a"), [{ ...used, cost: 1.99 }], start, noon);
-  expect(() => book.check("coffee", new Set(["a"]), noon)).not.toThrow();
-  await book.add(run("b"), [{ ...used, cost: 2 }], start, noon);
-  expect(() => book.check("coffee", new Set(["b"]), noon)).toThrow("$2.00 of $2.00");
-});
-
-test("tokens are a budget too, for harnesses that report no cost", async () => {
-  const { book } = await open({ taskTokens: 110 });
-  await book.add(run("a"), [{ ...used, cost: undefined }], start, noon);
-  expect(() => book.check("coffee", new Set(["a"]), noon)).toThrow("110 of 110 tokens");
-});
-
 test("a daily budget counts the cost of today, for the project or for all", async () => {
   const { book } = await open({ projectDay: 5, day: 8 });
   await book.add(run("old", noon - day), [{ ...used, cost: 100 }], start, noon - day);
   await book.add(run("a"), [{ ...used, cost: 4 }], start, noon);
   await book.add(run("b", noon, "tea"), [{ ...used, cost: 3.9 }], start, noon);
-  expect(() => book.check("coffee", new Set(["x"]), noon)).not.toThrow();
+  expect(() => book.check({ id: "x", project: "coffee" }, noon)).not.toThrow();
   await book.add(run("b", noon, "tea"), [{ ...used, cost: 0.2 }], start, noon);
-  expect(() => book.check("coffee", new Set(["x"]), noon)).toThrow("All projects together today");
+  expect(() => book.check({ id: "x", project: "coffee" }, noon)).toThrow("All projects together today");
+});
+
+test("a daily budget that is used up to the cent is exhausted, and the hint names commands that work", async () => {
+  const { book } = await open({ projectDay: 2 });
+  await book.add(run("a"), [{ ...used, cost: 1.99 }], start, noon);
+  expect(() => book.check({ id: "a", project: "coffee" }, noon)).not.toThrow();
+  await book.add(run("b"), [{ ...used, cost: 0.01 }], start, noon);
+  expect(() => book.check({ id: "a", project: "coffee" }, noon)).toThrow("$2.00 of $2.00");
+  const hint =
+    "Raise the limit (signalbox config set budget.project_day 3), or wait until tomorrow; then: signalbox task retry a";
+  expect(() => book.check({ id: "a", project: "coffee" }, noon)).toThrow(expect.objectContaining({ hint }));
 });

@@ -42,7 +42,7 @@ export function checkCosts(ports: CostPorts): (watch: RunWatch) => Promise<void>
     const workflow = task && (await ports.workflowOf(task));
     const state = task && workflow?.states[task.status];
     if (task === undefined || workflow === undefined || state === undefined) return;
-    const ofTask = () => book.total((usage) => usage.task === task.id).cost;
+    const ofTask = () => book.total((usage) => usage.task === task.id && usage.deleted === undefined).cost;
     if (workflow.limits.cost !== undefined && !told.has(task.id) && ofTask() >= workflow.limits.cost) {
       told.add(task.id);
       await tellOnce(task.id).catch((error) => {
@@ -63,31 +63,6 @@ export function checkCosts(ports: CostPorts): (watch: RunWatch) => Promise<void>
   };
 }
 
-/** The tasks that share a budget: the topmost task and all its descendants. */
-export async function familyOf(store: Store, task: Task): Promise<ReadonlySet<string>> {
-  let top = task;
-  for (let depth = 0; top.parent !== "" && depth < maxDepth; depth++) {
-    const parent = (await store.getTask(top.parent))?.task;
-    if (parent === undefined) break;
-    top = parent;
-  }
-  const family = new Set([top.id, task.id]);
-  await addChildren(store, top.id, family, 0);
-  return family;
-}
-
-const maxDepth = 10;
-const maxChildren = 1_000;
-
-async function addChildren(store: Store, parent: string, family: Set<string>, depth: number): Promise<void> {
-  if (depth >= maxDepth) return;
-  for (const { task } of await store.listTasks({ parent }, { limit: maxChildren })) {
-    if (family.has(task.id)) continue;
-    family.add(task.id);
-    await addChildren(store, task.id, family, depth + 1);
-  }
-}
-
 interface Total {
   readonly runs: number;
   readonly inputTokens: number;
@@ -101,10 +76,8 @@ interface Total {
   readonly duration: number;
 }
 
-export interface Budgets {
+export interface DayBudgets {
   /** US dollars; 0 for no limit, in every field. */
-  readonly task: number;
-  readonly taskTokens: number;
   readonly projectDay: number;
   readonly day: number;
 }
@@ -120,14 +93,16 @@ export interface UsageBook {
   add(run: Run, used: readonly TokenUsage[], position: TailPosition, now: number): Promise<void>;
   /** Records how long a run took, whatever it used. */
   close(run: Run, now: number): Promise<void>;
+  /** A task is about to be deleted: what it used, and what it inherited, counts for its parent from now on. */
+  bequeath(task: string, parent: string): Promise<void>;
   of(run: string): Usage | undefined;
   list(): readonly Usage[];
   total(isSelected: (usage: Usage) => boolean): Total;
-  /** Refuses with `agents.budget` where a budget of the task is used up. `family`: the tasks of its tree. */
-  check(project: string, family: ReadonlySet<string>, now: number): void;
+  /** Refuses with `agents.budget` where the day's budget of the task's project, or of all projects, is used up. */
+  check(task: Pick<Task, "id" | "project">, now: number): void;
 }
 
-export function createUsageBook(store: Pick<Store, "usage">, budgets: () => Budgets): UsageBook {
+export function createUsageBook(store: Pick<Store, "usage">, budgets: () => DayBudgets): UsageBook {
   const book = new Map<string, Usage>();
   const put = async (usage: Usage) => {
     await store.usage.put(usage);
@@ -157,34 +132,40 @@ export function createUsageBook(store: Pick<Store, "usage">, budgets: () => Budg
       const before = book.get(run.id) ?? blank(run);
       await put({ ...before, duration: Math.max(0, now - before.at) });
     },
+    async bequeath(task, parent) {
+      for (const usage of [...book.values()])
+        if (usage.task === task) await put({ ...usage, task: parent, deleted: usage.deleted ?? task });
+    },
     of: (run) => book.get(run),
     list: () => [...book.values()],
     total,
-    check(project, family, now) {
-      const { task, taskTokens, projectDay, day } = budgets();
+    check({ id, project }, now) {
+      const { projectDay, day } = budgets();
       const today = startOfDay(now);
-      const ofTask = total((usage) => family.has(usage.task));
-      const ofProject = total((usage) => usage.project === project && usage.at >= today);
-      const ofDay = total((usage) => usage.at >= today);
-      refuse(ofTask.cost, task, "This task with its children", "budget.task");
-      refuse(ofProject.cost, projectDay, `The project ${project} today`, "budget.project_day");
-      refuse(ofDay.cost, day, "All projects together today", "budget.day");
-      const tokens = ofTask.inputTokens + ofTask.outputTokens;
-      if (taskTokens > 0 && tokens >= taskTokens)
-        throw spent(`This task with its children has used ${tokens} of ${taskTokens} tokens.`, "budget.task_tokens");
+      const refuse = (cost: number, budget: number, who: string, key: string) => {
+        if (budget === 0 || cost < budget) return;
+        const text = `${who} has cost $${cost.toFixed(2)} of $${budget.toFixed(2)} that are allowed.`;
+        const raise = `signalbox config set ${key} ${Math.floor(cost) + 1}`;
+        throw new Fault("agents.budget", text, {
+          hint: `Raise the limit (${raise}), or wait until tomorrow; then: signalbox task retry ${id}`,
+        });
+      };
+      const cost = (isSelected: (usage: Usage) => boolean) =>
+        total((usage) => usage.at >= today && isSelected(usage)).cost;
+      refuse(
+        cost((usage) => usage.project === project),
+        projectDay,
+        `The project ${project} today`,
+        "budget.project_day",
+      );
+      refuse(
+        cost(() => true),
+        day,
+        "All projects together today",
+        "budget.day",
+      );
     },
   };
-}
-
-function refuse(cost: number, budget: number, who: string, key: string): void {
-  if (budget > 0 && cost >= budget)
-    throw spent(`${who} has cost $${cost.toFixed(2)} of $${budget.toFixed(2)} that are allowed.`, key);
-}
-
-function spent(text: string, key: string): Fault {
-  return new Fault("agents.budget", text, {
-    hint: `Raise the limit with signalbox config set ${key}, then: signalbox task retry TASK`,
-  });
 }
 
 function blank(run: Run): Usage {

@@ -12,6 +12,7 @@ import {
   whyStopped,
 } from "../../engine/children.ts";
 import type { Item } from "../../engine/fan-out.ts";
+import { isHeldFor } from "../../engine/settled.ts";
 import type { Task } from "../../engine/task.ts";
 import type { FanOut, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
@@ -19,7 +20,7 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { Core } from "../core.ts";
 import { haltTask } from "../halt-task.ts";
-import type { Perform } from "../perform.ts";
+import { type Perform, reasonOf } from "../perform.ts";
 import type { Answer } from "../submit.ts";
 import { childrenOf as childrenIn } from "./child-tasks.ts";
 import { makeChildren, type Try } from "./make-child.ts";
@@ -47,6 +48,10 @@ interface ChildrenPorts {
 
 /** Milliseconds before a failed step is retried; also how often a stop looks for children that ended unnoticed. */
 const retryPause = 10_000;
+/** How many looks at a parent may fail in a row, where the error may be temporary, before a person is called. */
+const maxTries = 6;
+/** What a parent is held for while its children cannot be looked after. */
+const lookingAfter = "looking after the parts";
 
 export function createChildren({ clock, core, onError }: ChildrenPorts): Children {
   const busy = new Map<string, Promise<void>>();
@@ -55,6 +60,8 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
   const timers = new Map<string, () => void>();
   /** What waits for the children of a task to end. */
   const waiting = new Map<string, Set<(error?: Error) => void>>();
+  /** The error of the last look at a parent, and how many looks in a row have failed. */
+  const failures = new Map<string, { readonly text: string; readonly tries: number }>();
   let stopped = false;
 
   const wake = (parent: string, project?: string) => {
@@ -64,8 +71,14 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
     timers.get(parent)?.();
     timers.delete(parent);
     const looking = inTurnOf(core(), parent, () => look(core(), parent, () => !stopped))
-      .catch((error) => {
-        onError(error);
+      .then(() => void failures.delete(parent))
+      .catch(async (error) => {
+        const before = failures.get(parent);
+        const failure = { text: reasonOf(error), tries: (before?.tries ?? 0) + 1 };
+        failures.set(parent, failure);
+        if (before?.text !== failure.text) onError(error);
+        if (!stopped && (isLasting(error) || failure.tries >= maxTries))
+          await holdParent(core(), parent, failure.text).catch(onError);
         if (!stopped)
           timers.set(
             parent,
@@ -182,10 +195,25 @@ async function look(core: Core, id: string, goesOn: () => boolean): Promise<void
     const awaiting = parent !== undefined && workflow !== undefined && awaitsChildren(workflow, parent);
     const children = await childrenOf(core, id);
     if (await endUnwanted(core, children, awaiting ? parent.entry : undefined, endOf(parent, workflow))) continue;
-    if (!awaiting || parent.phase !== "waiting" || parent.held !== undefined) return;
-    const { wait } = workflow.states[parent.status] ?? {};
-    if (wait?.kind !== "fan_out" || !(await advance(core, workflow, parent, wait, children))) return;
+    const isOurs = parent !== undefined && isHeldFor(parent, lookingAfter);
+    const { wait } = workflow?.states[parent?.status ?? ""] ?? {};
+    const isTurn = awaiting && parent.phase === "waiting" && (parent.held === undefined || isOurs);
+    const goesFurther = isTurn && wait?.kind === "fan_out" && (await advance(core, workflow, parent, wait, children));
+    if (isOurs) await core.submit(id, { kind: "mended", entry: parent.entry, action: lookingAfter });
+    if (!goesFurther) return;
   }
+}
+
+/** Holds a parent whose children cannot be looked after, until a look succeeds or a person continues it. */
+async function holdParent(core: Core, id: string, reason: string): Promise<void> {
+  const parent = (await core.store.getTask(id))?.task;
+  if (parent === undefined || parent.phase === "over" || parent.held !== undefined) return;
+  await core.submit(id, { kind: "unsettled", entry: parent.entry, action: lookingAfter, reason });
+}
+
+/** Whether trying again cannot help until a person has changed something. */
+function isLasting(error: unknown): boolean {
+  return error instanceof Fault && error.retry === "never" && /^(workflow\.|children\.endless$)/.test(error.code);
 }
 
 /** Ends the children of stays that are over; returns whether there were any. */
@@ -274,13 +302,23 @@ async function createMissing(core: Core, parent: Task, again: boolean): Promise<
   await makeChildren(core, parent, parent.entry, wait.workflow, tries);
 }
 
-/** Moves a child to its cancelled end. Its programs are ended first. */
+/** What a part is held for that its parent no longer wants, and that the engine cannot move to its end. */
+const stopping = "stopping the part";
+
+/** Moves a child to its cancelled end. Its programs are ended first, also where it cannot be moved. */
 async function end(core: Core, { task, workflow }: ChildTask, reason: string): Promise<void> {
   const to = workflow && engineEnd(workflow, task.status);
-  if (to === undefined)
-    throw new Fault("children.endless", `The engine cannot end the child ${task.id} in "${task.status}".`, {
+  if (to === undefined) {
+    const endless = new Fault("children.endless", `The engine cannot end the part ${task.id} in "${task.status}".`, {
       hint: `End it yourself: signalbox task cancel ${task.id}`,
     });
+    if (workflow !== undefined && !(isHeldFor(task, stopping) && Object.keys(task.runs).length === 0)) {
+      const held = { kind: "unsettled", entry: task.entry, action: stopping, ends: true } as const;
+      const asked = { ...held, reason: `${reason} ${reasonOf(endless)}` };
+      await haltTask(core, task.id, () => core.submit(task.id, asked, undefined, "brake"), reason);
+    }
+    throw endless;
+  }
   const request = { kind: "move", to, actor: { role: "engine" }, reason } as const;
   mustChange(await haltTask(core, task.id, () => core.submit(task.id, request, undefined, "brake"), reason));
 }

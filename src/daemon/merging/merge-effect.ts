@@ -7,8 +7,11 @@ import { taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
+import { shellWord } from "../../shell-quote.ts";
+import { oneLine } from "../../text.ts";
 import { beganByPerson } from "../deadlines.ts";
 import { placeNameOf } from "../landing-place.ts";
+import { listed, missingWork } from "../lost-work.ts";
 import { partsOf } from "../parts.ts";
 import type { Perform } from "../perform.ts";
 import { parentOf, projectOf, remoteName } from "../project.ts";
@@ -59,8 +62,9 @@ async function mergeWork(ports: MergeEffectPorts, { params }: Effect, task: Task
   const leaves = uncommitted === "leave";
   const own = await workspacesOf(project);
   const known = await store.merges.get(task.id);
-  // A merge that a crash interrupted goes on with the commit that was checked before.
-  const checked = known?.endedAt === undefined && known?.entry === task.entry ? known.only : undefined;
+  // A merge that a crash interrupted goes on with the commit that was checked before; a refused one had none.
+  const isInterrupted = known?.endedAt === undefined && known?.entry === task.entry;
+  const checked = isInterrupted && known.only !== "" ? known.only : undefined;
   const work = await mergeableWork(store, own, project, task, leaves);
   const commit = checked ?? (work.kind === "ready" ? work.commit : undefined);
   if (commit !== undefined) await protection.mustBeConfirmed(task, commit);
@@ -88,7 +92,9 @@ async function mergeWork(ports: MergeEffectPorts, { params }: Effect, task: Task
 async function reasonOf(ports: MergeEffectPorts, task: Task, merge: Merge): Promise<string> {
   const isMendable = merge.state === "conflict" || merge.state === "tests";
   if (merge.parent === undefined || !isMendable) return merge.reason;
-  return `${merge.reason}\nIn the workspace, run: ${await prepareMerge(ports, task, merge)}`;
+  const command = await prepareMerge(ports, task, merge);
+  await ports.store.merges.put({ ...merge, command });
+  return `${merge.reason}\nIn the workspace, run: ${command}`;
 }
 
 /** The workflow's word for the result. */
@@ -110,7 +116,13 @@ async function mergeParts(ports: MergeEffectPorts, task: Task): Promise<void> {
   const project = await projectOf(store, task.project);
   const own = await ports.workspacesOf(project);
   const head = await taskCommit(own, project, task);
-  const left = await leftParts(ports, own, task, head);
+  const done = await doneParts(ports, own, task);
+  const left: Left[] = [];
+  for (const part of done) {
+    const isIn = head !== undefined && (await own.control.isAncestor(part.commit, head));
+    if (!isIn) left.push(part);
+    else await mustBeWhole(own, task, part, done, head);
+  }
   const known = await store.merges.get(task.id);
   if (left.length === 0) {
     // An earlier conflict is resolved.
@@ -144,23 +156,60 @@ async function mergeParts(ports: MergeEffectPorts, task: Task): Promise<void> {
   }
 }
 
-/** The parts that are done, and whose work the branch lacks. */
-async function leftParts(
+/** The parts that are done, and have commits. */
+async function doneParts(
   ports: MergeEffectPorts,
   { control }: ProjectWorkspaces,
   task: Task,
-  head: string | undefined,
 ): Promise<readonly Left[]> {
-  const left: Left[] = [];
+  const done: Left[] = [];
   for (const part of await partsOf(ports, task)) {
     if (part.outcome !== "done") continue;
     const { id } = part.task;
     const commit = (await control.commitAt(taskRef(id))) ?? (await ports.store.merges.get(id))?.commit ?? "";
-    const isIn = commit === "" || (head !== undefined && (await control.isAncestor(commit, head)));
-    if (!isIn) left.push({ task: part.task, commit });
+    if (commit !== "") done.push({ task: part.task, commit });
   }
-  return left;
+  return done;
 }
+
+/**
+ * Throws if the branch contains a part's commits without their changes, as after a revert or `git merge -s ours`: the task would
+ * be completed without this work. Another part that was built on it may have undone them.
+ */
+async function mustBeWhole(
+  { control }: ProjectWorkspaces,
+  { branch, workspace }: Task,
+  part: Left,
+  done: readonly Left[],
+  head: string,
+): Promise<void> {
+  const lost = await missingWork(control, part.commit, head);
+  if (lost === undefined) return;
+  for (const { commit } of done) {
+    if (commit === part.commit || !(await control.isAncestor(part.commit, commit))) continue;
+    const undone = new Set((await missingWork(control, part.commit, commit))?.files);
+    if (lost.files.every((file) => undone.has(file))) return;
+  }
+  const { project, number, part: planned } = part.task;
+  const name = `the part ${project}#${number} (${oneLine(planned?.title ?? part.task.summary)})`;
+  const begin = lost.begin.slice(0, 10);
+  const commit = lost.commit.slice(0, 10);
+  const git = `git -C ${shellWord(workspace === "" ? control.folder : workspace)}`;
+  const files = lost.files.slice(0, maxRestored).map(shellWord).join(" ");
+  const restore = `${git} restore --source=${commit} --staged --worktree -- ${files}`;
+  throw new Fault(
+    "dropped",
+    `"${branch}" has the commits of ${name}, but not their changes: ${listed(lost.files)}. A merge has dropped them, or they were reverted.`,
+    {
+      hint: [
+        `See them: ${git} diff ${begin} ${commit}`,
+        ...(workspace === "" ? [] : [`To bring them back: ${restore}`, `Then: ${git} commit -m "Bring back the part"`]),
+      ].join("\n"),
+    },
+  );
+}
+
+const maxRestored = 50;
 
 /** Moves the task's branch forward: with its files in the task's workspace, or else in the control repository only. */
 async function moveOwnBranch(
@@ -200,7 +249,7 @@ async function clash(
   const text = `${reason.replace(/^The task's work/, title)}\nIn the workspace, run: ${command}`;
   const wanted = { target: task.branch, parent: task.id, strategy: "merge", to: "", by: "engine" } as const;
   const merge: Merge = { ...newMerge(task, wanted, ports.clock.now()), state: "conflict", reason: text, files };
-  const ended = { ...merge, commit: part.commit, endedAt: ports.clock.now() };
+  const ended = { ...merge, command, commit: part.commit, endedAt: ports.clock.now() };
   await noteMerge(ports, ended, "merge.failed", { word: "conflict", reason: text, files });
   return new Fault("conflict", text);
 }

@@ -8,8 +8,14 @@ import { newMerge } from "./merge-record.ts";
 import { createMerging, type MergingPorts } from "./merging.ts";
 
 /** An agent that keeps committing: each of the first `commits` reads of its work finds a new commit. */
-async function merge(commits: number, cutShort?: number) {
-  const store = createMemoryStore();
+async function merge(commits: number, cutShort?: number, dirty = false) {
+  const memory = createMemoryStore();
+  const recorded: string[] = [];
+  const put: typeof memory.merges.put = async (record) => {
+    recorded.push(record.endedAt === undefined ? record.state : `${record.state}, ended`);
+    return memory.merges.put(record);
+  };
+  const store = { ...memory, merges: { ...memory.merges, put } };
   await store.addProject(sampleProject());
   const { task } = await store.createTask("coffee", sampleTask("t1", { workspace: "/w" }));
   let [tip, looks, published] = ["base", 0, 0];
@@ -42,7 +48,7 @@ async function merge(commits: number, cutShort?: number) {
     },
   };
   const kind = {
-    inspect: async () => ({ kind: "there", branch: "mine", head: "", dirty: false, operation: undefined }),
+    inspect: async () => ({ kind: "there", branch: "mine", head: "", dirty, operation: undefined }),
     isTaskFileTracked: async () => false,
     taskFileName: async () => "TASK.md",
   };
@@ -63,16 +69,22 @@ async function merge(commits: number, cutShort?: number) {
     },
   } as unknown as MergingPorts);
   const { state, reason } = await merging.askAndWait(task, wanted);
-  return { state, reason, published, tip, dates };
+  return { result: { state, reason, published, tip, dates }, recorded };
 }
 
 test("a merge contains the commit of the time of its request, however often the agent commits meanwhile", async () => {
   const landed = { state: "merged", published: 1, tip: "base+<0>", dates: [1_000] };
-  expect(await merge(0)).toEqual({ ...landed, reason: "" });
+  expect((await merge(0)).result).toEqual({ ...landed, reason: "" });
   const reason = "<0> is merged into main. 1 later commit is not, so the task stays in pending.";
-  for (const commits of [1, 1_000]) expect(await merge(commits)).toEqual({ ...landed, reason });
+  for (const commits of [1, 1_000]) expect((await merge(commits)).result).toEqual({ ...landed, reason });
 });
 
 test("a merge that a crash interrupted keeps its date, so that it makes the same commit", async () => {
-  expect(await merge(0, 700)).toMatchObject({ state: "merged", dates: [700] });
+  expect((await merge(0, 700)).result).toMatchObject({ state: "merged", dates: [700] });
+});
+
+test("a refused merge is never recorded as queued, so that no later daemon makes it", async () => {
+  const { result, recorded } = await merge(0, undefined, true);
+  expect(result).toMatchObject({ state: "refused", published: 0, tip: "base" });
+  expect(new Set(recorded)).toEqual(new Set(["refused, ended"]));
 });

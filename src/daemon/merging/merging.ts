@@ -251,8 +251,14 @@ export function createMerging(given: MergingPorts): Merging {
     if (work.kind === "ready" && known !== undefined && isSameMerge(known, merge, work.commit))
       return resume(known, { ...merge, only: work.commit });
     const asked = { ...merge, ...undoOf(known), ...(work.kind === "ready" ? { only: work.commit } : {}) };
-    await note(asked, "merge.asked", { strategy: wanted.strategy });
-    return work.kind === "ready" ? asked : end(asked, refused(work.reason));
+    if (work.kind === "ready") {
+      await note(asked, "merge.asked", { strategy: wanted.strategy });
+      return asked;
+    }
+    // A refused request is never recorded as queued: after a crash, the next daemon would merge it unchecked.
+    const ended = { ...asked, state: "refused", reason: work.reason, endedAt: clock.now() } as const;
+    await note(ended, "merge.asked", { strategy: wanted.strategy });
+    return end(asked, refused(work.reason));
   };
 
   /** A merge that a crash interrupted keeps its date and its commit, so that the same commit is made, and only once. */

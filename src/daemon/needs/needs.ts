@@ -13,6 +13,7 @@ import { namedReset } from "../agents/dispatch.ts";
 import { runRecordId } from "../agents/run-order.ts";
 import { isWanted } from "../agents/start-run.ts";
 import type { RunWatch } from "../agents/watch-run.ts";
+import { seeDependencies } from "../dependencies.ts";
 import type { Trouble } from "../workspaces/trouble.ts";
 
 /** Which tasks need a person now, kept up to date as tasks, runs, messages and merges change. */
@@ -247,6 +248,10 @@ export async function findNeeds(
     failure: failed && { code: failed.failure?.code ?? "" },
     isOwing: open.some(({ state }) => state === "owed"),
     limit: limitOf(ports.agents(), task),
+    budget: ports
+      .agents()
+      ?.dispatch.blocksOf(task.id)
+      .find(({ needsPerson }) => needsPerson),
     hopeless: workflow === undefined ? [] : await hopelessOf(ports, workflow, task),
     trouble: await ports.troubleOf?.(task),
     unsaved: unsavedOf(ports.unsaved?.()),
@@ -337,13 +342,12 @@ async function mergeOf(store: Store, { task, updatedAt }: StoredTask): Promise<N
 
 async function hopelessOf(ports: NeedPorts, workflow: Workflow, task: Task): Promise<NeedFacts["hopeless"]> {
   if (task.dependsOn.length === 0 || startOf(workflow, task) === undefined) return [];
-  const all = await Promise.all(task.dependsOn.map((id) => ports.store.getTask(id)));
   const found: NeedFacts["hopeless"][number][] = [];
-  for (const stored of all) {
-    if (stored === undefined) continue;
-    const { project, number, status } = stored.task;
-    const state = (await ports.workflowOf(stored.task).catch(() => undefined))?.states[status];
-    if (state?.terminal && state.outcome !== "done") found.push({ name: `${project}#${number}`, status });
+  for (const each of task.dependsOn) {
+    // A workflow that is lost says nothing about its tasks.
+    const [seen] = await seeDependencies(ports, [each]).catch(() => []);
+    if (seen?.verdict !== "hopeless") continue;
+    found.push({ name: seen.facts.name, status: seen.facts.status, dependency: seen.dependency });
   }
   return found;
 }

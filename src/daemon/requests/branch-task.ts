@@ -4,7 +4,7 @@ import type { Actor } from "../../engine/request.ts";
 import { Fault } from "../../fault.ts";
 import type { GivenBack } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
-import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
+import { actorFor, findTask, mustBeOpen, mustBeUnfinished } from "../authorise.ts";
 import type { Core, Repositories } from "../core.ts";
 import { openPullRequest as openOn } from "../forge/pull-request.ts";
 import type { Handler } from "../handlers.ts";
@@ -20,7 +20,7 @@ export function openPullRequest(core: Core): Handler<Routes["openPullRequest"]> 
     const stored = await findTask(core, asked);
     // Authorised as an edit: the task's status does not change.
     await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
-    mustBeOpen(stored);
+    await mustBeUnfinished(core, stored);
     const { task } = stored;
     if (core.forge === undefined) throw new Fault("forge.unavailable", "This daemon does not push.");
     const { title, body, draft } = asked.body;

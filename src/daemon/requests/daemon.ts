@@ -119,6 +119,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     refused: core.refusals.strangers(),
     configProblems: core.config().problems,
     agents: agentCounts(core),
+    budgets: holdingBudgets(core),
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
     calls: { channels: await channelsOf(core), quiet: callSettings(core.config().values).quiet },
   });
@@ -127,6 +128,13 @@ export function status(core: Core): Handler<Routes["status"]> {
 function savingProblem(core: Core) {
   const { message: reason = "", hint: fix = "" } = core.unsaved() ?? {};
   return { reason, fix };
+}
+
+/** One for each task whose budget holds runs up: the others wait for the same. */
+function holdingBudgets({ agents }: Core) {
+  const blocks = agents?.dispatch.waiting().flatMap(({ run }) => agents.dispatch.blockOf(run) ?? []) ?? [];
+  const first = new Map(blocks.toReversed().map((block) => [block.owner, block]));
+  return [...first.values()].map(({ text, fix }) => ({ reason: text, fix }));
 }
 
 function agentCounts({ agents }: Core) {

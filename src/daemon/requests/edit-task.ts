@@ -4,6 +4,7 @@ import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import { parseTaskDocument } from "../../documents/task-document.ts";
 import { publishFile } from "../../durable-file.ts";
+import { endProblem } from "../../engine/child-workflows.ts";
 import { edit } from "../../engine/create.ts";
 import type { Reason, TaskEvent } from "../../engine/decision.ts";
 import { migrate, planMigration } from "../../engine/migrate.ts";
@@ -15,12 +16,13 @@ import { makePrivateFolder } from "../../home/make-folder.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Store, StoredTask } from "../../ports/store.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { budgetIn } from "../agents/budgets.ts";
 import { checkNeeds } from "../agents/harnesses.ts";
-import { actorFor, findTask, idsOf } from "../authorise.ts";
+import { actorFor, findTask } from "../authorise.ts";
 import { publishAgents } from "../callers.ts";
 import { chooseWorkflow } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
-import { refuseAwaited } from "../dependencies.ts";
+import { readDependencies, refuseAwaited } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
@@ -70,6 +72,7 @@ export function putDocument(core: Core): Handler<Routes["putDocument"]> {
       if (changed.length > 0 || document.text !== before.text) {
         const events = [...changes, documentChanged(actor, changed)];
         await core.store.saveDocument(task.id, document, events, core.clock.now());
+        core.scheduler.wrote(task.id);
       }
       return { changed, ignored };
     });
@@ -93,9 +96,13 @@ async function asWritten(
 export function editTask(core: Core): Handler<Routes["editTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { dependsOn, ...rest } = asked.body;
-    const given: TaskEdit =
-      dependsOn === undefined ? rest : { ...rest, dependsOn: await idsOf(core, dependsOn, stored.task.project) };
+    const { dependsOn, handDown, budget, ...rest } = asked.body;
+    const waits = dependsOn !== undefined || handDown !== undefined;
+    const given: TaskEdit = {
+      ...rest,
+      ...(waits ? await readDependencies(core, { dependsOn, handDown }, stored.task.project, stored.task) : {}),
+      ...(budget === undefined ? {} : { budget: budgetIn(budget) }),
+    };
     const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: given, actor }));
     await checkChosen(core, stored, actor, given);
     const set = given.branch === undefined ? given : await withBranch(core, stored, actor, given, given.branch);
@@ -193,7 +200,7 @@ export function exportTask(core: Core) {
 export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { id, project, number } = stored.task;
+    const { id, project, number, parent } = stored.task;
     if (stored.isOpen && !(await canBeForgotten(core, stored.task))) throw await inUse(core, stored.task);
     await refuseAwaited(core, (task) => task.id === id);
     await checkFamily(core, stored.task);
@@ -206,7 +213,9 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     // Release the workspaces first: deleting the task also deletes the record of its folders.
     const left = await haltTask(core, id, async () => (pools === undefined ? [] : leaveWorkspaces(pools, id)));
     const unmerged = await unmergedWork(core, stored.task);
+    if (parent !== "") await core.agents?.book.bequeath(id, parent);
     await core.store.deleteTask(id);
+    core.agents?.dispatch.wake();
     await publishAgents(core);
     core.scheduler.forgot(id);
     core.deadlines.forgot(id);
@@ -232,7 +241,7 @@ async function unmergedWork({ repositories, store }: Core, task: Task): Promise<
     const commits = count === 1 ? "1 commit of it is" : `${count} commits of it are`;
     const said = `${commits} not in "${target}"`;
     if (here !== undefined && (await control.isAncestor(commit, here)))
-      return `${said}, and stays in your branch "${task.branch}".`;
+      return `${said}, and ${count === 1 ? "stays" : "stay"} in your branch "${task.branch}".`;
     const branch = here === undefined ? task.branch : `${task.branch}-${task.id}`;
     const fetch = ["git", "-C", project.path, "fetch", control.folder, `${ref}:refs/heads/${branch}`];
     return `${said}. To get ${count === 1 ? "it" : "them"} back as a branch: ${fetch.map(shellWord).join(" ")}`;
@@ -293,6 +302,11 @@ export function migrateTask(core: Core): Handler<Routes["migrateTask"]> {
     const chosen = await chooseWorkflow(core, project, asked.body.workflow ?? task.workflow);
     const before = await core.workflows.get(task.workflowHash);
     const plan = { ...planMigration(before, chosen.workflow, task), from: before.hash, to: chosen.workflow.hash };
+    const endless = task.part && endProblem(chosen.workflow, chosen.found.name);
+    if (endless !== undefined)
+      throw new Fault("workflow.invalid", endless.message, {
+        hint: `${endless.fix}\nThen: signalbox task migrate ${task.id}`,
+      });
     if (asked.body.apply !== true) return { plan, change: null };
     if ((await core.store.openEffects(task.id)).length > 0) {
       throw new Fault("task.conflict", `The task ${task.id} still has effects to carry out.`, {

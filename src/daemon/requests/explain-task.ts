@@ -1,5 +1,6 @@
 import type { Routes } from "../../api/routes.ts";
 import type { Surroundings } from "../../engine/allowance.ts";
+import { conditionText } from "../../engine/dependency.ts";
 import { explain } from "../../engine/explain.ts";
 import { endsThatStart, leftReason, type Need } from "../../engine/needs.ts";
 import { personActions } from "../../engine/person-actions.ts";
@@ -10,9 +11,10 @@ import type { StoredTask } from "../../ports/store.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { sentence } from "../../text.ts";
 import { aliveOf, explainAgents, inTerminals } from "../agents/explain-agents.ts";
-import { claimOf, findTask } from "../authorise.ts";
+import { claimOf, findTask, unmergedWork } from "../authorise.ts";
 import { explainChildren } from "../children/progress.ts";
 import type { Core } from "../core.ts";
+import { seeDependencies, warnOfMissing } from "../dependencies.ts";
 import type { Handler } from "../handlers.ts";
 import { placeOf } from "../landing-place.ts";
 import { lostTrouble, lostWork } from "../lost-work.ts";
@@ -46,7 +48,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const agents = await explainAgents(core.store, core.agents, { task, workflow, moves }, isOnHold);
     return {
       task: await viewOf(core, stored),
-      where: (await mergeUnderWay(core, task)) ?? where,
+      where: (await mergeUnderWay(core, task)) ?? [where, ...(await afterEnd(core, stored, workflow))].join("\n"),
       blocked: [
         ...troubles.map(({ reason, fix }) => ({ reason, fix })),
         ...(await whyHere(core, workflow, task)),
@@ -78,11 +80,26 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await warnOfProtected(core, task)),
         ...(await expectedConflicts(core, task.id)),
         ...(await warnOfModules(core, task)),
+        ...(await warnOfMissing(core, task)),
         ...countedRefusals(core, task),
         ...notedBranches(await core.store.getProject(task.project), task),
       ],
     };
   };
+}
+
+/** What a reader asks about a task that is over: why it failed, what it was a part of, and where its work is. */
+async function afterEnd(core: Core, { task, isOpen }: StoredTask, workflow: Workflow): Promise<readonly string[]> {
+  if (isOpen) return [];
+  const { reason, part, parent, branch } = task;
+  const outcome = workflow.states[task.status]?.outcome;
+  const work = await unmergedWork(core, task);
+  const left = outcome === "done" || part !== undefined || branch === "" ? [] : [`Its branch is "${branch}".`];
+  return [
+    ...(outcome === "failed" && reason !== "" ? [sentence(reason)] : []),
+    ...(part === undefined ? [] : [`It is the part "${part.item}" of ${parent}: signalbox task show ${parent}`]),
+    ...(work === undefined ? left : [work.text, work.fix]),
+  ];
 }
 
 /** Refusals beyond those that history keeps: an agent that repeats them is stuck, or tries to get round its role. */
@@ -163,7 +180,7 @@ async function byItself(
   { deadlines, scheduler, agents }: Core,
   workflow: Workflow,
   { task }: StoredTask,
-  dependencies: readonly { readonly name: string }[],
+  dependencies: readonly { readonly condition: string }[],
   needs: readonly Need[],
 ) {
   const due = deadlines.of(task.id);
@@ -174,8 +191,8 @@ async function byItself(
   // A dependency that will never be done is a need.
   if (needs.some(({ reason }) => reason === "dependency")) return timed;
   if (dependencies.length > 0) {
-    const names = listedNames(dependencies.map(({ name }) => name));
-    return [...timed, { what: `Start when ${names} ${dependencies.length === 1 ? "is" : "are"} done`, at: null }];
+    const conditions = listedNames(dependencies.map(({ condition }) => condition));
+    return [...timed, { what: `Start when ${conditions}`, at: null }];
   }
   const { starting, others } = endsThatStart(workflow);
   if (scheduler.isLeft(task.project)) {
@@ -221,19 +238,20 @@ async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id,
   return [{ reason: `All workspaces of ${project} are taken (${size}).`, fix }];
 }
 
-async function unfinished(core: Core, dependsOn: readonly string[]) {
-  const all = await Promise.all(dependsOn.map((id) => core.store.getTask(id)));
-  const found: { name: string; reason: string; fix: string }[] = [];
-  for (const stored of all) {
-    if (stored === undefined) continue;
-    const { id, project, number, status, workflowHash } = stored.task;
-    // A dependency that ended without being done is a need of its own.
-    if ((await core.workflows.get(workflowHash)).states[status]?.terminal === true) continue;
-    const name = `${project}#${number}`;
-    const reason = `The task depends on ${name}, which is in "${status}".`;
-    found.push({ name, reason, fix: `See what that task waits for: signalbox task explain ${id}` });
-  }
-  return found;
+/** The dependencies that are not met yet. One that will never be met is a need of its own. */
+async function unfinished({ store, workflows }: Core, dependsOn: readonly string[]) {
+  const workflowOf = (task: Task) => workflows.get(task.workflowHash);
+  const seen = await seeDependencies({ store, workflowOf }, dependsOn);
+  return seen.flatMap(({ dependency, stored, facts: { name, status }, verdict }) => {
+    if (verdict !== "waits") return [];
+    const condition = conditionText(dependency, name);
+    const isPlain = (dependency.state ?? dependency.section) === undefined;
+    const reason = isPlain
+      ? `The task depends on ${name}, which is in "${status}".`
+      : `The task waits until ${condition}; ${name} is in "${status}".`;
+    const fix = `See what that task waits for: signalbox task explain ${stored.task.id}`;
+    return [{ condition, reason, fix }];
+  });
 }
 
 /** What a person can do with a task. Nothing is carried out: the engine decides on each action, and the decision is dropped. */

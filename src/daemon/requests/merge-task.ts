@@ -12,7 +12,7 @@ import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
-import { actorFor, findTask } from "../authorise.ts";
+import { actorFor, findTask, mustBeUnfinished, unmergedWork } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { placeAt, placeNameOf } from "../landing-place.ts";
@@ -34,6 +34,7 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
   return async (asked) => {
     const { strategy = "merge", dryRun = false, giveBack = true, unreviewed = false } = asked.body;
     const found = await findTask(core, asked);
+    if (!found.isOpen && (await unmergedWork(core, found.task)) !== undefined) await mustBeUnfinished(core, found);
     const { workflow, facts } = await core.look(found.task);
     const isWord = unreviewed && !dryRun && asked.caller.kind === "human";
     if (isWord) await judgeUnreviewed(core, found.task, facts.head);

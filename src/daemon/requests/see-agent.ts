@@ -216,7 +216,12 @@ async function runningOf(core: Core, stored: StoredTask, role: string | undefine
   const run = await runOf(core, stored, role === undefined ? {} : { role });
   if (run.endedAt === undefined) return { ...run, mode: run.started?.mode };
   mustBeOpen(stored);
-  const fix = `Bring it back: signalbox task respawn ${stored.task.id}`;
+  const { id, wait } = stored.task;
+  if (wait.turn === "reply" || wait.turn === "confirm") {
+    const text = `${run.key} waits for your answer, not for a message.`;
+    throw new Refusal([{ code: "not-waiting", text, fix: `Reply to it: signalbox task reply ${id} "Your answer"` }]);
+  }
+  const fix = `Bring it back: signalbox task respawn ${id}`;
   throw new Refusal([{ code: "run-over", text: `${run.key} has ended (${run.word}).`, fix }]);
 }
 

@@ -110,6 +110,8 @@ export const builtInVariables: Readonly<Record<string, string>> = {
   log: "the talk so far",
   diff: "the change against the base",
   conflicts: "the files in conflict",
+  merge_command:
+    "the command that merges the other branch in the workspace, after `conflict` or `tests` of a merge with a parent or a child",
   tests: "what the tests printed",
   documents: "the documents handed over",
   messages: "the messages of earlier stages",

@@ -2,7 +2,7 @@ import type { Capabilities } from "../../../src/ports/harness.ts";
 import type { Candidate } from "../candidate.ts";
 import type { Stage } from "../stage.ts";
 import { adopt } from "./adopt.ts";
-import { deliverMany, endsChildren, wholeLife } from "./daemon.ts";
+import { deliverMany, endsChildren, teamLife, wholeLife } from "./daemon.ts";
 import * as headless from "./headless.ts";
 import { callsCli, deliver, start } from "./interactive.ts";
 import { refreshesLogin } from "./login.ts";
@@ -41,6 +41,10 @@ export const behaviours: readonly Behaviour[] = [
   session("messages acknowledged, once", deliver),
   session("calls our command line", callsCli),
   session("a whole life below the daemon", wholeLife),
+  {
+    ...turn("a team below the daemon", teamLife),
+    needs: (can, { program }) => can.turn && ["claude", "codex"].includes(program),
+  },
   session("its children end with it", endsChildren),
   session("50 messages from the daemon, once", deliverMany),
   { name: "knows the skill that install puts", run: knowsSkill, needs: (_, { skills }) => skills !== undefined },

@@ -95,6 +95,54 @@ export async function wholeLife(trial: Stage): Promise<void> {
   }
 }
 
+/** Architect and engineers of a team are the real program: it plans two parts, builds, reviews and merges them. */
+export async function teamLife(trial: Stage): Promise<void> {
+  const { candidate } = trial;
+  const answer = (value: unknown): Answer => candidate.json?.(value) ?? { say: JSON.stringify(value) };
+  const subtask = (id: string, needs: readonly string[]) => ({
+    ...{ id, title: `Part ${id}`, description: `Write ${id}.txt`, needs, files: [`${id}.txt`], size: "S" },
+  });
+  const build = (id: string, before = "true"): Answer => ({
+    calls: [
+      candidate.shell(`${before} && echo ${id} > ${id}.txt && git add ${id}.txt && git commit -qm 'Build ${id}'`),
+    ],
+  });
+  const turns = /Split it into subtasks|Whole requirement:|Run the tests that concern|Review this change/;
+  const log: string[] = [];
+  const { stage, close } = await below(trial, (request) => {
+    const prompt = request.userTexts.findLast((text) => turns.test(text));
+    const isBegun = request.toolResults.length > 0;
+    log.push(`${prompt?.slice(0, 60)}: ${request.toolResults.at(-1)?.slice(0, 300) ?? ""}`);
+    if (prompt === undefined || (isBegun && !prompt.includes("Whole requirement:"))) return { say: "It is done." };
+    if (prompt.includes("Split it into")) return answer({ subtasks: [subtask("cup", []), subtask("saucer", ["cup"])] });
+    // The project has no test command.
+    if (prompt.includes("Run the tests")) return answer({ passed: true });
+    if (prompt.includes("Review this change")) return answer({ approved: true });
+    if (isBegun) return { say: "It is built." };
+    return prompt.includes("Subtask Part cup:") ? build("cup") : build("saucer", "test -e cup.txt");
+  });
+  try {
+    const body = { project: "coffee", summary: "A cup and a saucer", workflow: "team", autostart: true };
+    const settings = { skip_clarification: true, agents: 2 };
+    const { id } = (await stage.call(routes.createTask, { body: { ...body, settings } })).task;
+    const { status, held, branch } = await stage.until(
+      id,
+      ({ phase, held: reason }) => phase === "over" || reason !== null,
+      2 * defaultTimeout,
+    );
+    expect(status === "COMPLETED", () => `The team ended in ${status}: ${JSON.stringify(held)}`);
+    const { tasks } = await stage.call(routes.listTasks, { query: { parent: id } });
+    const ends = tasks.map((task) => `${task.part?.item} ${task.part?.try} ${task.status}`).sort();
+    expect(ends.join() === "cup 1 SUBTASK_DONE,saucer 1 SUBTASK_DONE", () => ends.join());
+    const files = stage.git(stage.repository, "ls-tree", "--name-only", branch).split("\n").join();
+    expect(files === "cup.txt,recipe.md,saucer.txt", () => `The branch has ${files}`);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nThe prompts that the model received:\n${log.join("\n")}`);
+  } finally {
+    await close();
+  }
+}
+
 /**
  * A child in a session of its own; in a sandbox also one without the variables by which the daemon finds a run's processes.
  * Some programs end the group of a command with the command, so it waits until both have left the group.

@@ -1,4 +1,5 @@
 import { Fault } from "../../../fault.ts";
+import { createMemo } from "../../../keyed.ts";
 import type { ChangedFile, ChangedLines, Diff } from "../../../ports/control-repository.ts";
 import { checkCommit, fileName, joinNul, splitNul } from "../names.ts";
 import type { ControlGit } from "./control-git.ts";
@@ -6,18 +7,23 @@ import type { ControlGit } from "./control-git.ts";
 // No diff may run a program that an agent's attributes name.
 const plain = ["-r", "--find-renames", "--no-ext-diff", "--no-textconv"];
 
+/** Commits never change. Long answers are not kept. */
+const compared = createMemo<readonly ChangedFile[]>({ max: 1_000, keeps: ({ length }) => length <= 1_000 });
+
 export async function changedFiles(control: ControlGit, from: string, to: string): Promise<readonly ChangedFile[]> {
   const ids = [checkCommit(from), checkCommit(to)];
-  const { stdout } = await control.git(["diff-tree", ...plain, "-z", "--name-status", "--end-of-options", ...ids]);
-  const parts = splitNul(stdout).values();
-  const files: ChangedFile[] = [];
-  for (const status of parts) {
-    const letter = status.toString("latin1")[0] ?? "";
-    const first = fileName(parts.next().value ?? Buffer.alloc(0));
-    const second = letter === "R" ? fileName(parts.next().value ?? Buffer.alloc(0)) : undefined;
-    files.push({ path: second ?? first, change: changes[letter] ?? "modified", from: second && first });
-  }
-  return files;
+  return compared.get(`${control.folder} ${ids.join(" ")}`, async () => {
+    const { stdout } = await control.git(["diff-tree", ...plain, "-z", "--name-status", "--end-of-options", ...ids]);
+    const parts = splitNul(stdout).values();
+    const files: ChangedFile[] = [];
+    for (const status of parts) {
+      const letter = status.toString("latin1")[0] ?? "";
+      const first = fileName(parts.next().value ?? Buffer.alloc(0));
+      const second = letter === "R" ? fileName(parts.next().value ?? Buffer.alloc(0)) : undefined;
+      files.push({ path: second ?? first, change: changes[letter] ?? "modified", from: second && first });
+    }
+    return files;
+  });
 }
 
 const changes: Readonly<Record<string, ChangedFile["change"]>> = { A: "added", D: "deleted", R: "renamed", T: "type" };

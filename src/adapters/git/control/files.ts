@@ -1,20 +1,26 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createMemo } from "../../../keyed.ts";
 import type { ReplaceOrder, TreeFile } from "../../../ports/control-repository.ts";
 import { checkCommit, fileName, splitNul } from "../names.ts";
 import { draftsFolder } from "./control.ts";
 import type { ControlGit } from "./control-git.ts";
 import { commitTree } from "./merge.ts";
 
+/** A commit never changes. Long answers are not kept. */
+const listings = createMemo<readonly TreeFile[]>({ max: 1_000, keeps: ({ length }) => length <= 1_000 });
+
 /** The entries of one folder of a commit; the root is "". */
 export async function listFiles(control: ControlGit, commit: string, folder: string): Promise<readonly TreeFile[]> {
-  const paths = folder === "" ? [] : ["--", `${folder}/`];
-  const { stdout } = await control.git(["ls-tree", "-z", "--full-tree", checkCommit(commit), ...paths]);
-  return splitNul(stdout).map((entry) => {
-    const tab = entry.indexOf("\t");
-    const [mode = "", , id = ""] = entry.toString("latin1", 0, tab).split(" ");
-    const path = fileName(entry.subarray(tab + 1));
-    return { name: path.text.slice(folder === "" ? 0 : folder.length + 1), mode, id };
+  return listings.get(`${control.folder} ${checkCommit(commit)} ${folder}`, async () => {
+    const paths = folder === "" ? [] : ["--", `${folder}/`];
+    const { stdout } = await control.git(["ls-tree", "-z", "--full-tree", commit, ...paths]);
+    return splitNul(stdout).map((entry) => {
+      const tab = entry.indexOf("\t");
+      const [mode = "", , id = ""] = entry.toString("latin1", 0, tab).split(" ");
+      const path = fileName(entry.subarray(tab + 1));
+      return { name: path.text.slice(folder === "" ? 0 : folder.length + 1), mode, id };
+    });
   });
 }
 

@@ -1,0 +1,163 @@
+import { type Call, Refusal } from "../../api/client.ts";
+import { routes } from "../../api/routes.ts";
+import type { TaskView } from "../../api/tasks.ts";
+import { Fault } from "../../fault.ts";
+import { canAsk } from "../ask.ts";
+import type { Context } from "../context.ts";
+import { exitCodes, writeFailure } from "../fast/tell.ts";
+import { shownTask } from "../find.ts";
+import { createMessages } from "../messages.ts";
+import { writeTeamSummary } from "../team-summary.ts";
+import { writeJson } from "../text.ts";
+import { watchLive, withRun } from "../watch/live.ts";
+import {
+  createSteadyTexts,
+  createTeamBoard,
+  endOfTeam,
+  type TeamBoard,
+  type TeamEnd,
+  teamLines,
+  usageOfTeam,
+} from "../watch/team.ts";
+import { createTalk } from "./chat.ts";
+import { changed, showPlan } from "./task-plan.ts";
+
+/** The task that a team works on. */
+export interface Started extends Pick<TaskView, "id" | "project"> {
+  /** A warning that stays on the screen; empty if there is none. */
+  readonly notice: string;
+}
+
+/** Shows the team at work until the task is over or the person leaves, and asks what it asks. */
+export async function stay(
+  context: Context,
+  call: Call,
+  { id, project, notice }: Started,
+  json: boolean,
+): Promise<void> {
+  const asks = context.isTerminal && canAsk() && !json;
+  const skipped = new Set<string>();
+  const look = createTeamBoard(id, notice);
+  const conversation = asks ? createConversation(context, call) : undefined;
+  const shown = json ? { ...context, isTerminal: false, print: () => {} } : context;
+  let last: TeamBoard | undefined;
+  const watched = {
+    project,
+    look: async (onlooker: Call) => {
+      last = await look(onlooker);
+      return last;
+    },
+    withRun: (before: TeamBoard, run: TeamBoard["runs"][number]) =>
+      before.runs.some((each) => each.id === run.id) ? { ...before, runs: withRun(before.runs, run) } : before,
+    lines: teamLines,
+    document: (board: TeamBoard) => board,
+    texts: createSteadyTexts(Date.now),
+    isEnough: (board: TeamBoard) => {
+      const end = endOfTeam(board, Date.now());
+      if (conversation === undefined) return end !== undefined;
+      return (end !== undefined && end !== "needs-person") || nextAsked(board, skipped) !== undefined;
+    },
+  };
+  const watch = () => watchLive(shown, watched, false);
+  try {
+    for (;;) {
+      const board = await (conversation === undefined ? watch() : conversation.messages.without(watch));
+      if (board === undefined) return leave(context, last, id, json);
+      const asked = conversation && nextAsked(board, skipped);
+      if (asked === undefined)
+        return finish(context, call, board, endOfTeam(board, Date.now()) ?? "needs-person", json);
+      const question = board.questions.find((each) => each.id === asked);
+      const end =
+        question === undefined ? await conversation?.decide(board.task) : await conversation?.talk.one(question);
+      if (end === "left") return leave(context, board, id, json);
+      if (end === "skipped") skipped.add(asked);
+    }
+  } finally {
+    conversation?.messages.close();
+  }
+}
+
+const planQuestion = "plan";
+
+/** The next thing to ask the person here: the id of a question, or the plan. */
+function nextAsked({ questions, hasPlan, task }: TeamBoard, skipped: ReadonlySet<string>): string | undefined {
+  if (task.outcome !== null) return undefined;
+  const open = questions.find(({ id }) => !skipped.has(id));
+  return open?.id ?? (hasPlan && !skipped.has(planQuestion) ? planQuestion : undefined);
+}
+
+const planHelp =
+  "yes starts the engineers; edit opens the plan in your editor; later leaves it open; cancel cancels the task";
+
+/** What a team asks: the questions of agents, and whether to carry out the plan. */
+function createConversation(context: Context, call: Call) {
+  const messages = createMessages(process.stdin, process.stderr);
+  const never = new AbortController().signal;
+
+  return {
+    messages,
+    talk: createTalk(context, call, messages),
+    /** Shows the plan, and asks whether to carry it out. */
+    async decide(task: TaskView): Promise<"left" | "skipped" | "decided"> {
+      const about = { params: { task: task.id }, query: {} };
+      const plan = await call(routes.getPlan, about);
+      context.print(context.paint.bold(`The plan of ${shownTask(task)} ${task.summary}`));
+      showPlan(context, plan);
+      const acts: Readonly<Record<string, () => Promise<unknown>>> = {
+        yes: () => call(routes.approveTask, { ...about, body: {} }),
+        edit: () => messages.without(() => changed(context, call, about, plan, { edit: true, file: undefined })),
+        cancel: () => call(routes.cancelTask, { ...about, body: {} }),
+      };
+      for (;;) {
+        const words = await messages.read("Carry it out? [yes/edit/later/cancel] ", never);
+        if (typeof words !== "string") return "left";
+        const wish = words.trim().toLowerCase();
+        if (wish === "later") return "skipped";
+        const act = acts[wish === "y" ? "yes" : wish];
+        if (act === undefined) {
+          context.say(planHelp);
+          continue;
+        }
+        // A refusal, or an editor that fails, changes nothing: the plan is shown again.
+        await act().catch((error: unknown) => {
+          if (!(error instanceof Fault) && !(error instanceof Refusal)) throw error;
+          context.say(writeFailure(context, error));
+        });
+        return "decided";
+      }
+    },
+  };
+}
+
+function leave(context: Context, board: TeamBoard | undefined, id: string, json: boolean): void {
+  context.process.exitCode = exitCodes.detached;
+  if (json) context.print(writeJson(document(board, "detached")));
+  const waits = board !== undefined && endOfTeam(board, Date.now()) === "needs-person";
+  context.say(`${waits ? "It waits for you." : "The work goes on."} To come back to it: signalbox run --resume ${id}`);
+}
+
+/** Only `run` ends with this. The other codes are in the agents' fast path, which has to stay small. */
+const partlyDone = 7;
+
+async function finish(context: Context, call: Call, board: TeamBoard, end: TeamEnd, json: boolean): Promise<void> {
+  if (end === "needs-person") context.process.exitCode = exitCodes.person;
+  else if (end === "partly-done") context.process.exitCode = partlyDone;
+  else if (end !== "done") context.process.exitCode = exitCodes.failed;
+  if (json) return context.print(writeJson(document(board, end)));
+  const isDone = end === "done" || end === "partly-done";
+  context.print(writeTeamSummary(board, end, context, isDone ? await whyUntested(call, board.task.id) : ""));
+}
+
+/** Why the joined work of a task was not tested; empty if it was, or if that is not known. */
+async function whyUntested(call: Call, task: string): Promise<string> {
+  const { events } = await call(routes.listEvents, { query: { task, limit: "1000" } }).catch(() => ({ events: [] }));
+  const last = events.findLast(
+    ({ type, data }) => type === "task.worked" && ["tests", "untested"].includes(`${data.word}`),
+  );
+  return last?.data.word === "untested" ? String(last.data.reason) : "";
+}
+
+function document(board: TeamBoard | undefined, end: TeamEnd | "detached") {
+  const { task = null, pullRequest = null, questions = [], waits = [] } = board ?? {};
+  return { end, task, pullRequest, questions, waits, usage: usageOfTeam(board ?? { usage: new Map() }) };
+}

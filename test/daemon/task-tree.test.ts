@@ -1,0 +1,155 @@
+import { expect, test } from "vitest";
+import { childProgress } from "../../src/daemon/children/progress.ts";
+import type { Asked } from "../../src/daemon/handlers.ts";
+import { deleteTask } from "../../src/daemon/requests/edit-task.ts";
+import { cancelTask } from "../../src/daemon/requests/move-task.ts";
+import { getTask } from "../../src/daemon/requests/tasks.ts";
+import { createTask } from "../../src/engine/create.ts";
+import { loadWorkflow } from "../../src/engine/language/load.ts";
+import { blankIdentity } from "../../src/engine/task.ts";
+import { childrenStage, parentWorkflow, partWorkflow } from "./children-stage.ts";
+
+type Stage = Awaited<ReturnType<typeof childrenStage>>;
+
+/** What a person asks of the API. */
+function asking({ core }: Stage) {
+  const asked = <Body>(task: string, body: Body): Asked<object, Body> => ({
+    ...{ params: { task }, query: {}, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
+  });
+  return {
+    cancel: (task: string, body: { readonly tree?: boolean }) => cancelTask(core)(asked(task, body)),
+    remove: (task: string) => deleteTask(core)(asked(task, undefined)),
+    show: async (task: string) => (await getTask(core)(asked(task, undefined))).task,
+  };
+}
+
+async function progressOf({ core, store }: Stage, id: string) {
+  const stored = await store.getTask(id);
+  if (stored === undefined) throw new Error("missing");
+  return childProgress(core, stored.task, await core.workflows.get(stored.task.workflowHash));
+}
+
+/** A parent with two parts, a task that a person created below it, and one below that. */
+async function family(options: Parameters<typeof childrenStage>[0] = {}) {
+  const stage = await childrenStage(options);
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }]);
+  await stage.create("q1", { parent: "p1" });
+  await stage.create("r1", { parent: "q1" });
+  await stage.rest();
+  const [a, b] = [await stage.childFor("p1", "a"), await stage.childFor("p1", "b")];
+  const status = async (id: string) => (await stage.store.getTask(id))?.task.status;
+  return { ...stage, ...asking(stage), a, b, status };
+}
+
+test("a cancel ends the parts of the plan, and leaves the tasks that a person created below it", async () => {
+  const { cancel, status, rest, a } = await family();
+  expect(await cancel("p1", {})).toMatchObject({ kind: "moved", below: [], left: ["q1", "r1"] });
+  await rest();
+  expect([await status("p1"), await status(a.id)]).toEqual(["dropped", "dropped"]);
+  expect([await status("q1"), await status("r1")]).toEqual(["planning", "planning"]);
+});
+
+test("a cancel with tree also ends every task below, and names them", async () => {
+  const { cancel, status, rest, a, b } = await family();
+  const { below } = await cancel("p1", { tree: true });
+  expect([...below].sort()).toEqual([a.id, b.id, "q1", "r1"].sort());
+  await rest();
+  for (const id of ["p1", a.id, b.id, "q1", "r1"]) expect(await status(id)).toBe("dropped");
+});
+
+test("a cancel with tree also ends the tasks below a task that has ended before", async () => {
+  const { cancel, status, rest } = await family();
+  await cancel("p1", {});
+  await rest();
+  expect(await cancel("p1", { tree: true })).toMatchObject({ kind: "ignored", below: ["q1", "r1"], left: [] });
+  await rest();
+  expect([await status("q1"), await status("r1")]).toEqual(["dropped", "dropped"]);
+  // Nothing is left below it, so there is nothing to cancel.
+  await expect(cancel("p1", { tree: true })).rejects.toThrow("which is the end");
+});
+
+test("a cancel names the open tasks that depend on the task, and not those that it cancels too", async () => {
+  const { cancel, create, rest } = await family();
+  await create("x1", { dependsOn: ["p1"] });
+  await create("y1", { dependsOn: ["p1"], parent: "q1" });
+  await rest();
+  expect(await cancel("p1", { tree: true })).toMatchObject({ awaitedBy: ["x1"] });
+});
+
+test("a cancel with tree changes nothing if a task below has no state for it, and names that task", async () => {
+  const { cancel, status, core, clock } = await family();
+  const text = "version: 1\nstates: { todo: { waits_for: human, next: done }, done: { terminal: true } }\n";
+  const { workflow } = loadWorkflow(text, "endless.yml");
+  if (workflow === undefined) throw new Error("The workflow does not load.");
+  await core.workflows.keep(workflow, text);
+  const facts = await core.factsOf({ ...blankIdentity, id: "s1", project: "coffee" } as never);
+  await core.store.createTask("coffee", (number) => {
+    const given = { ...blankIdentity, id: "s1", project: "coffee", number, branch: "s1", parent: "q1" };
+    const decision = createTask(workflow, given, facts);
+    if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
+    const { task, events, effects } = decision;
+    return { task, document: { text: "", authors: {} }, events, effects, at: clock.now() };
+  });
+  await expect(cancel("p1", { tree: true })).rejects.toMatchObject({
+    message: expect.stringMatching(/^coffee#\d+ \(s1\), which is below it, cannot be cancelled\.$/),
+    hint: expect.stringContaining("leave --tree out"),
+  });
+  expect([await status("p1"), await status("q1"), await status("r1")]).toEqual(["building", "planning", "planning"]);
+});
+
+test("a parent is not deleted while a task below it is open, and the named command makes it possible", async () => {
+  const { cancel, remove, rest, store } = await family();
+  await expect(remove("p1")).rejects.toMatchObject({ code: "task.in-use" });
+  await cancel("p1", {});
+  await rest();
+  await expect(remove("p1")).rejects.toMatchObject({
+    message: "The task p1 has children that have not ended: q1.",
+    hint: "Cancel them first: signalbox task cancel q1",
+  });
+  expect(await store.getTask("p1")).toBeDefined();
+  await cancel("q1", {});
+  await rest();
+  await remove("p1");
+  expect(await store.getTask("p1")).toBeUndefined();
+});
+
+test("each part says why it was not done, and which tasks were its earlier tries", async () => {
+  const stage = await childrenStage();
+  const { cancel, show } = asking(stage);
+  await stage.create("p0");
+  expect((await show("p0")).children).toMatchObject({ parts: [], checkpoint: "queued" });
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }, { id: "c" }]);
+  const first = await stage.childFor("p1", "a");
+  await stage.finish("p1", "a", "error");
+  await stage.finish("p1", "a", "error");
+  await cancel((await stage.childFor("p1", "c")).id, {});
+  await stage.rest();
+  expect(await progressOf(stage, "p1")).toMatchObject({
+    ...{ failed: 1, skipped: 2 },
+    parts: [
+      { item: "a", state: "failed", try: 2, earlier: [first.id], why: expect.stringContaining("a broke") },
+      { item: "b", state: "skipped", earlier: [], why: 'Skipped: it needs "a", which failed.' },
+      { item: "c", state: "skipped", why: "A person cancelled it." },
+    ],
+  });
+  expect(await show("p1")).toMatchObject({ outcome: "failed", reason: expect.stringContaining("0 of 3 done") });
+});
+
+test("a part that has ended and is still being tidied up is not the least advanced one", async () => {
+  const release = Promise.withResolvers<void>();
+  const performers = { release_workspace: () => release.promise };
+  const part = partWorkflow.replace(
+    "done: { terminal: true, do",
+    "done: { terminal: true }\n  unused: { terminal: true, do",
+  );
+  const stage = await childrenStage({
+    performers,
+    part,
+    parent: parentWorkflow.replace("do: [release_workspace], next: building", "next: building"),
+  });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }], { settings: { policy: "continue" } });
+  await stage.finish("p1", "a", "error");
+  expect(await progressOf(stage, "p1")).toMatchObject({ checkpoint: "working", running: 2 });
+  release.resolve();
+  await stage.rest();
+});

@@ -1,0 +1,143 @@
+import { expect, test, vi } from "vitest";
+import { controls, startCommands } from "./agent-stage.ts";
+import { atTerminal } from "./at-terminal.ts";
+
+vi.setConfig({ testTimeout: 240_000 });
+
+/** An architect with a question, and a plan of three parts, of which one fails and one needs another. */
+const script = `roles:
+  architect:
+    - when: { prompt: "Split it into" }
+      steps:
+        - answer:
+            subtasks:
+              - { id: theme, title: Theme, description: x }
+              - { id: docs, title: Docs, description: x }
+              - { id: pages, title: Pages, description: x, needs: [docs] }
+    - when: { prompt: "Is anything unclear" }
+      steps:
+        - choose:
+            - when: { prompt: the system }
+              steps: [{ answer: { status: ready, message: "It follows the system." } }]
+            - steps: [{ answer: { status: questions, message: "A switch, or the system?" } }]
+    - { steps: [{ answer: { approved: true } }] }
+  swe:
+    - when: { prompt: "Subtask Docs" }
+      steps: [{ error: { kind: other, message: "There is no docs folder." } }]
+    - when: { prompt: "Run the tests" }
+      steps: [{ answer: { passed: true } }]
+    - steps:
+        - think: { time: 3s, about: Editing theme.css }
+        - write: { file: theme.css, text: "dark" }
+        - commit: Dark
+        - usage: { input: 900, output: 100, cost: 0.05 }
+`;
+
+test("in a pipe the command prints a line for each change, and ends with the branch and an exit code", async () => {
+  const { signalbox, json, git, repository } = await startCommands(script, { poolSize: 3 });
+  const { tasks: before } = await json("task", "list", "--open", "--closed");
+  const refused = [
+    [["Add", "dark", "mode"], 2, /One request is expected[\s\S]*signalbox run 'Add dark mode'/],
+    [[" "], 2, /The request is empty[\s\S]*signalbox run "/],
+    [["Dark mode", "--budget", "much"], 2, /"much" is not a budget\. Write US dollars/],
+    [["Dark mode", "--agents", "0"], 2, /"0" is not a whole number from 1/],
+    [["Dark mode", "--policy", "never"], 2, /no policy "never"\.\nKnown: retry, continue, stop\./],
+    [["Dark mode", "--agents", "2", "--workflow", "minimal"], 2, /"minimal" has no setting "agents"/],
+    [["--resume"], 3, /coffee has no open task that is built in parts\./],
+    [["--resume", "nothing"], 3, /There is no task "nothing"/],
+  ] as const;
+  for (const [words, code, stderr] of refused)
+    expect(await signalbox(["run", ...words])).toMatchObject({
+      code,
+      stderr: expect.stringMatching(stderr),
+      stdout: "",
+    });
+  expect(await json("task", "list", "--open", "--closed")).toEqual({ tasks: before, next: null });
+
+  const ran = await signalbox(["run", "Add dark mode", "--yes", "--agents", "2", "--policy", "continue"]);
+  expect(ran, ran.stderr).toMatchObject({ code: 7, stdout: expect.not.stringMatching(controls) });
+  const lines = ran.stdout.split("\n").map((line) => line.replace(/^\d{4}-\S+ \S+ {2}/, ""));
+  expect(lines).toEqual(
+    expect.arrayContaining(["coffee#1  PLANNING", "docs  SUBTASK_FAILED  There is no docs folder."]),
+  );
+  const branch = /branch +(\S+)/.exec(ran.stdout)?.[1] ?? "";
+  const summary = ran.stdout.slice(ran.stdout.indexOf("Done in part"));
+  expect(summary).toMatch(
+    /^Done in part, 1 of 3 parts: coffee#1 Add dark mode\n {2}parts +1 of 3 done, 1 failed, 1 skipped\n/,
+  );
+  expect(summary).toMatch(
+    /✓ {2}theme +Theme\n.*✗ {2}docs +Docs\. There is no docs folder\.\n.*– {2}pages +Pages\. Skipped: it needs "docs"/,
+  );
+  expect(summary).toContain(`git merge ${branch}\n`);
+  expect(summary).toMatch(/tests +Nothing was tested: no command to run the tests was found\./);
+  git(repository, "merge", "-q", branch);
+  expect(git(repository, "show", "HEAD:theme.css")).toBe("dark");
+
+  const [over] = (await json("task", "list", "--closed")).tasks.filter(
+    ({ number }: { number: number }) => number === 1,
+  );
+  const finished = `COMPLETED", which is the end. Its work is on the branch "${branch}".`;
+  const use = `signalbox task fetch ${over.id} && git merge ${branch}`;
+  for (const verb of ["merge", "create-pr"]) {
+    const { stderr } = await signalbox(["task", verb, over.id]);
+    expect(stderr).toMatch(finished);
+    expect(stderr).toContain(use);
+  }
+  const docs = over.children.parts.find(({ item }: { item: string }) => item === "docs");
+  const explained = await json("task", "explain", docs.id);
+  expect(explained.where).toContain(`There is no docs folder.\nIt is the part "docs" of ${over.id}:`);
+  expect((await json("task", "explain", over.id)).where).toContain(use);
+  expect(await signalbox(["run", over.id])).toMatchObject({ code: 2, stderr: expect.stringContaining("--resume") });
+  expect(await signalbox(["run", "--resume", over.id])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/is over: it ended in COMPLETED/),
+  });
+  // Without a person the architect's question stays open.
+  const asking = await signalbox(["run", "Add light mode", "--json"]);
+  expect(asking).toMatchObject({ code: 5 });
+  expect(JSON.parse(asking.stdout)).toMatchObject({
+    end: "needs-person",
+    questions: [{ text: "A switch, or the system?" }],
+  });
+  // The agent has ended with its question: a message would be lost, and another run would ask again.
+  expect(await signalbox(["task", "send", JSON.parse(asking.stdout).task.id, "The system"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/waits for your answer, not for a message\.\nReply to it: signalbox task reply/),
+  });
+  // With one open task no name is needed; with two they are listed.
+  expect(await signalbox(["run", "--resume"])).toMatchObject({ code: 5 });
+  const { task } = await json("task", "create", "Add red mode", "--workflow", "team", "--no-spawn");
+  expect(await signalbox(["run", "--resume"])).toMatchObject({
+    ...{ code: 2, stdout: "" },
+    stderr: expect.stringMatching(`coffee has 2 open tasks[\\s\\S]*--resume ${task.id} {2}# Add red mode`),
+  });
+});
+
+test("on a terminal the command asks the questions, is left with Ctrl-C, and goes on with --resume", async () => {
+  const { base, env, main, repository, json } = await startCommands(script, { poolSize: 3 });
+  const sit = (...words: readonly string[]) =>
+    atTerminal([process.execPath, main, "run", ...words], { base, env, folder: repository, columns: 80 });
+  const first = sit("Add dark mode", "--policy", "continue");
+  await first.shows(/A switch, or the system\?\n[\s\S]*>$/);
+  first.say("the system");
+  await first.shows(/It follows the system\.\n {2}yes confirms/);
+  first.say("yes");
+  await first.shows(/pages +M +docs .*Pages\n[\s\S]*Carry it out\? \[yes\/edit\/later\/cancel\]/);
+  first.say("yes");
+  await first.shows(
+    /^coffee#1 {2}Add dark mode .*SUBTASK_IMPLEMENTING\n▒+·* {2}0 of 3 done[\s\S]*● {2}theme +SUBTASK_IMPLEMENTING +\ds .*Editing theme\.css/,
+  );
+  first.press("C-c");
+  await first.shows(
+    /The work goes on\. To come back to it: signalbox run --resume \w+\n(?:.*\n)*it ended with 6\n(?=[\s\S]*^icanon)/m,
+  );
+  // The conversation is still there, once.
+  expect(first.everything().match(/architect asks/g)).toHaveLength(2);
+
+  const { tasks } = await json("task", "list");
+  expect(tasks.find(({ number }: { number: number }) => number === 1)).toMatchObject({ outcome: null });
+  const second = sit("--resume");
+  await second.shows(
+    /Done in part, 1 of 3 parts: coffee#1 Add dark mode\n {2}parts +1 of 3 done, 1 failed[\s\S]*it ended with 7/,
+  );
+});
