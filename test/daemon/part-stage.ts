@@ -49,6 +49,8 @@ type Options = Partial<Omit<GitCoreOptions, "name">>;
 export async function partStage(options: Options = {}) {
   const stage = await startGitCore({ name: "parts", flow: partFlow, poolSize: 4, ...options });
   const { core, create, move, git } = stage;
+  // The parent waits for a person, not for its parts: as soon as one has ended, the others would be stopped.
+  Object.assign(core.children, { noticed() {} });
   const control = async (): Promise<ControlRepository> => (await stage.workspaces()).control;
   const asked = <Body>(task: string, body: Body): Asked<object, Body> => ({
     ...{ params: { task }, query: {}, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
