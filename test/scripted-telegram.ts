@@ -32,6 +32,7 @@ export async function startTelegram() {
   let failures: { readonly method: string; readonly status: number; readonly body: object }[] = [];
   const waiting = new Set<() => void>();
   let isDown = false;
+  let delay = 0;
 
   const answer = (response: ServerResponse, status: number, body: object) => {
     if (response.writableEnded || response.destroyed) return;
@@ -70,6 +71,7 @@ export async function startTelegram() {
     };
     const message = { chat: String(chat_id), text, id: ++lastMessage, replyTo: reply_parameters?.message_id };
     sent.push({ ...message, isSilent: disable_notification === true });
+    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
     answer(response, 200, { ok: true, result: { message_id: message.id, chat: { id: chat_id }, text } });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -96,6 +98,10 @@ export async function startTelegram() {
     /** The next call of a method fails like this. */
     fail(method: string, status: number, body: object = { ok: false, error_code: status, description: "No." }): void {
       failures = [...failures, { method, status, body }];
+    },
+    /** People read messages this many milliseconds before the bot learns that they were sent. */
+    setDelay(milliseconds: number): void {
+      delay = milliseconds;
     },
     /** Whether every connection breaks. */
     setDown(down: boolean): void {

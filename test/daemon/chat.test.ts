@@ -140,6 +140,20 @@ test("a question goes once to each chat, a reply answers it as a person, and eve
   ]);
 });
 
+test("a reply that comes before its question is known to be sent answers that question, and no other", async () => {
+  const { asking, create, rest, says, server, to, until, answers } = await begin();
+  await asking("t1", "Which beans?");
+  await create("t2");
+  await rest();
+  server.setDelay(200);
+  await says("t2", "How strong?");
+  await until(() => to(ann).length === 2);
+  server.say({ chat: ann ?? "", text: "Very", replyTo: to(ann)[1]?.id ?? 0 });
+  await until(async () => (await answers("t2")).length === 1);
+  expect(await answers("t2")).toMatchObject([{ text: "Very" }]);
+  expect(await answers("t1")).toEqual([]);
+});
+
 test("a foreign chat gets one sentence, is counted, and nothing of it is stored", async () => {
   const { asking, server, to, until, answers, channels, file, store } = await begin();
   await asking("t1", "Which beans?");

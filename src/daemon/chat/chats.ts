@@ -23,6 +23,11 @@ export interface Chats {
   found(stored: StoredTask, needs: readonly Need[]): Promise<void>;
   /** Whether a chat has received the question that a call is for: then the person is not called for it again. */
   hasSent(call: Pick<CallRecord, "id">): boolean;
+  /**
+   * Resolves when what is being sent has arrived and is recorded: a reply can come before the chat service has told the id of
+   * the message with the question.
+   */
+  sending(): Promise<void>;
   /** Sends a text that is not stored, such as the reason why an answer was refused. */
   tell(chat: string, text: string, replyTo?: number): Promise<void>;
   /** Something went wrong, or works again. */
@@ -193,6 +198,7 @@ export function createChats(ports: ChatPorts): Chats {
         wake();
       }),
     hasSent: ({ id }) => sentNeeds.has(id),
+    sending: async () => underWay,
     async tell(chat, text, replyTo) {
       try {
         const found = opened();

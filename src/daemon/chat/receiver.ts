@@ -92,6 +92,7 @@ export function createReceiver({ core, file, open }: ReceiverPorts): Receiver {
         save(message.next);
         return refuseStranger(message);
       }
+      await chats.sending();
       const meaning = meaningOf(message, await askedIn(message.chat));
       const { chat: where, id, from } = message;
       const pending = { service: chat.service, chat: where, message: id, who: from, meaning };
