@@ -83,10 +83,15 @@ test("a team of three builds a plan of eight parts: a question, failing tests, a
   };
   await answer("Milk, or none?", "With milk");
   await answer("A coffee with milk", "yes");
-  const ran = await eventually(async () => {
-    const again = await signalbox("run", "--resume", task.id, "--json");
-    return again.code === 5 ? undefined : again;
-  }, 240_000);
+  let again = asked;
+  const ran = await eventually(
+    async () => {
+      again = await signalbox("run", "--resume", task.id, "--json");
+      return again.code === 5 ? undefined : again;
+    },
+    180_000,
+    async () => `${again.stdout}\n${(await signalbox("task", "explain", task.id)).stdout}`,
+  );
   expect(ran).toMatchObject({ code: 7 });
   expect(JSON.parse(ran.stdout)).toMatchObject({ end: "partly-done", pullRequest: { number: 1 } });
   const end = await stage.ends(task.id);
