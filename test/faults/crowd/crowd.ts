@@ -90,7 +90,8 @@ export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }
       if (killed < kills && over >= ((killed + 1) * tasks.length) / (kills + 2)) {
         killed++;
         await daemon.kill();
-        daemon = await startDaemon(home);
+        // A command of an agent may have started one meanwhile.
+        for (const found of await startDaemon(home).then((own) => [own], () => [])) daemon = found;
         continue;
       }
       // Tasks that the person attends to have not finished.
