@@ -91,7 +91,11 @@ export async function liveCrowd({ each, seats, live, workspaces, kills, onLook }
         killed++;
         await daemon.kill();
         // A command of an agent may have started one meanwhile.
-        for (const found of await startDaemon(home).then((own) => [own], () => [])) daemon = found;
+        for (const found of await startDaemon(home).then(
+          (own) => [own],
+          () => [],
+        ))
+          daemon = found;
         continue;
       }
       // Tasks that the person attends to have not finished.
