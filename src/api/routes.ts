@@ -206,7 +206,8 @@ export const routes = {
     access: "run",
     query: record({}, { project: name }),
     answer: record(
-      { task: taskWire, effects: list(effectWire), pullRequest: nullable(pullRequestWire) },
+      /** `entry`: the number of its present stay, as its effects name it. */
+      { task: taskWire, entry: integer(0), effects: list(effectWire), pullRequest: nullable(pullRequestWire) },
       /** The states of its workflow; missing if the workflow can no longer be read. */
       { states: list(text) },
     ),

@@ -70,6 +70,7 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
     const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
     return {
       task: await viewOf(core, stored),
+      entry: stored.task.entry,
       effects: effects.map(effectView),
       pullRequest: record === undefined ? null : pullRequestView(record),
       ...(workflow === undefined ? {} : { states: Object.keys(workflow.states) }),
