@@ -6,6 +6,8 @@ type Transport = (request: {
   readonly method: string;
   readonly path: string;
   readonly body: string | undefined;
+  /** The request can be sent again if its answer is lost. */
+  readonly isIdempotent: boolean;
 }) => Promise<{ readonly status: number; readonly body: string }>;
 
 export interface Given<Query, Body> {
@@ -24,7 +26,8 @@ export type Call = <Query, Body, Answer>(
 export function createClient(transport: Transport): Call {
   return async (route, given = {}) => {
     const body = given.body === undefined ? undefined : JSON.stringify(given.body);
-    const answer = await transport({ method: route.method, path: pathOf(route, given), body });
+    const isIdempotent = route.method === "GET" || route.isIdempotent === true;
+    const answer = await transport({ method: route.method, path: pathOf(route, given), body, isIdempotent });
     const parsed: unknown = JSON.parse(answer.body);
     if (answer.status >= 400) throw faultOf(parsed as ErrorBody);
     return parsed as never;
@@ -89,6 +92,8 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly access: Access;
   /** Whether a granted request is added to history as `request.granted`; others add an event of their own. */
   readonly isNoted?: true;
+  /** Whether a second request with the same content changes nothing more; every GET is so. */
+  readonly isIdempotent?: true;
   readonly query?: Wire<Query>;
   readonly body?: Wire<Body>;
   readonly answer: Wire<Answer>;

@@ -17,6 +17,14 @@ export interface SocketRequest {
 /** The code of the Fault for a daemon that is running but does not answer. */
 export const silentDaemon = "daemon.silent";
 
+/** The code of the Fault for a daemon that ended before it answered. */
+const goneDaemon = "daemon.gone";
+
+/** Whether the daemon ended before it answered. */
+export function isGone(error: unknown): error is Fault {
+  return error instanceof Fault && error.code === goneDaemon;
+}
+
 /** A header of every answer: a warning for the caller in one line, URL-encoded. */
 export const warningHeader = "signalbox-warning";
 
@@ -41,25 +49,25 @@ export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
         if (!isWhole(bytes)) return;
         clearTimeout(timer);
         hangUp();
-        resolve(readAnswer(request, bytes));
+        resolve(readAnswer(bytes));
       },
       () => {
         clearTimeout(timer);
         try {
-          resolve(readAnswer(request, bytes));
+          resolve(readAnswer(bytes));
         } catch (error) {
           reject(error);
         }
       },
       (error) => {
         clearTimeout(timer);
-        reject(isCutOff(error) ? daemonGone(request, error) : error);
+        reject(isCutOff(error) ? daemonGone(error) : error);
       },
     );
     const { timeout, signal } = request;
     signal?.addEventListener("abort", () => {
       hangUp();
-      reject(daemonGone(request));
+      reject(daemonGone());
     });
     const timer =
       timeout === undefined
@@ -110,10 +118,10 @@ function isWhole(bytes: Buffer): boolean {
   return head !== undefined && length !== undefined && bytes.length - head.end >= Number(length);
 }
 
-function readAnswer(request: SocketRequest, bytes: Buffer): SocketAnswer {
+function readAnswer(bytes: Buffer): SocketAnswer {
   const head = readHead(bytes);
   const length = head && Number(head.headers["content-length"] ?? bytes.length - head.end);
-  if (head === undefined || bytes.length - head.end !== length) throw daemonGone(request);
+  if (head === undefined || bytes.length - head.end !== length) throw daemonGone();
   return { status: head.status, headers: head.headers, body: bytes.toString("utf8", head.end) };
 }
 
@@ -123,21 +131,7 @@ function isCutOff(error: unknown): boolean {
   return code === "ECONNRESET" || code === "EPIPE";
 }
 
-function daemonGone({ path }: Pick<SocketRequest, "path">, cause?: unknown): Fault {
-  const about = taskOf(path);
-  const look = about === undefined ? "signalbox status" : `signalbox task history ${about}`;
-  return new Fault("daemon.gone", "The daemon ended before it answered.", {
-    retry: "later",
-    hint: `Check what happened, then try again if necessary: ${look}`,
-    cause,
-  });
-}
-
-/** The task that a request is about, as a person would name it anywhere; undefined if it is about none. */
-export function taskOf(path: string): string | undefined {
-  const [, task] = /^\/v1\/tasks\/([^/?]+)/.exec(path) ?? [];
-  if (task === undefined) return undefined;
-  const project = new URLSearchParams(path.split("?")[1]).get("project");
-  const name = decodeURIComponent(task);
-  return project !== null && /^\d+$/.test(name) ? `${project}#${name}` : name;
+/** The daemon may have done what was asked, or not. */
+export function daemonGone(cause?: unknown): Fault {
+  return new Fault(goneDaemon, "The daemon ended before it answered.", { retry: "later", cause });
 }

@@ -5,7 +5,7 @@ import type { RunView } from "../api/agents.ts";
 import { type Call, createClient, type ErrorBody, faultOf, type Given, pathOf, type Route } from "../api/client.ts";
 import type { EventStreamListener } from "../api/event-stream.ts";
 import { routes } from "../api/routes.ts";
-import { openStream, readHead, type SocketAnswer } from "../api/socket-request.ts";
+import { daemonGone, isGone, openStream, readHead, type SocketAnswer } from "../api/socket-request.ts";
 import type { EventView } from "../api/tasks.ts";
 import { Fault } from "../fault.ts";
 import { isOfAgent } from "../home/credential.ts";
@@ -26,7 +26,10 @@ import { awaitDaemon, startDaemon } from "./start-daemon.ts";
 /** Without `say`, the daemon's warnings are not printed. */
 type Caller = Pick<Context, "home" | "process"> & Partial<Pick<Context, "say" | "talkPaint">>;
 
-/** Calls the daemon, and starts it first if it is not running. */
+/**
+ * Calls the daemon, and starts it first if it is not running. If it ends before it answers, an idempotent request is
+ * sent to the next daemon.
+ */
 export function createCall(context: Caller): Call {
   const asker = askerOf(context);
   return createClient((question) => ask(context, asker, question));
@@ -83,11 +86,6 @@ export function createAbsence(say: (text: string) => void) {
 const lookInterval = 200;
 const replaceTime = 1_500;
 
-/** The daemon went away during the request. */
-function isGone(error: unknown): boolean {
-  return error instanceof Fault && error.code === "daemon.gone";
-}
-
 /** The answer of a route that does not return JSON. */
 export async function fetchText(context: Caller, route: Route, given: Given<unknown, unknown>): Promise<string> {
   const question = { method: route.method, path: pathOf(route, given), body: undefined };
@@ -102,7 +100,7 @@ export async function callRunning<T>(context: Caller, run: (call: Call) => Promi
   try {
     return await run(
       createClient(async (question) => {
-        const answer = await askDaemon(asker, question);
+        const answer = await send(asker, question);
         warn(context, answer);
         return answer;
       }),
@@ -159,16 +157,49 @@ function askerOf({ home, process }: Caller): Asker {
   return { places: homePlaces(home), env, folder: globalThis.process.cwd(), version: packageVersion };
 }
 
+/** Like `askDaemon`, with advice if the answer is lost. */
+async function send(asker: Asker, question: Question): Promise<SocketAnswer> {
+  try {
+    return await askDaemon(asker, question);
+  } catch (error) {
+    throw isGone(error) ? lostAnswer(question.path, error) : error;
+  }
+}
+
+/** The error for a lost answer, with what else is known, and the command that shows what happened. */
+export function lostAnswer(path: string, cause?: unknown, also = ""): Fault {
+  const { code, message, retry } = daemonGone();
+  const about = taskOf(path);
+  const look = about === undefined ? "signalbox status" : `signalbox task history ${about}`;
+  const hint = `See what happened with "${look}", then try again if necessary.`;
+  return new Fault(code, `${message} ${also}`.trimEnd(), { retry, hint, cause });
+}
+
+/** The task that a request is about, as a person would name it anywhere; undefined if it is about none. */
+function taskOf(path: string): string | undefined {
+  const [, task] = /^\/v1\/tasks\/([^/?]+)/.exec(path) ?? [];
+  if (task === undefined) return undefined;
+  const project = new URLSearchParams(path.split("?")[1]).get("project");
+  const name = decodeURIComponent(task);
+  return project !== null && /^\d+$/.test(name) ? `${project}#${name}` : name;
+}
+
 async function ask(context: Caller, asker: Asker, question: Question): Promise<SocketAnswer> {
+  const { isIdempotent = question.method === "GET" } = question;
+  let lostAnswers = 0;
   for (let attempt = 1; ; attempt++) {
     try {
-      const answer = await askDaemon(asker, question);
+      const answer = await send(asker, question);
       if (answer.status !== olderDaemon || attempt > maxAttempts) {
         warn(context, answer);
         return answer;
       }
       await replaceDaemon(asker);
     } catch (error) {
+      if (isIdempotent && isGone(error) && ++lostAnswers <= maxAttempts) {
+        attempt = 0;
+        continue;
+      }
       if (!isNotRunning(error) || attempt > maxAttempts) throw error;
       await startDaemon(asker.places, context.home, asker.env).catch((problem: unknown) => {
         if (!isOfAgent(asker.places, asker.env) || isToldByDaemon(problem)) throw problem;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Call, createClient, type ErrorBody, faultOf } from "../api/client.ts";
 import { routes } from "../api/routes.ts";
-import { silentDaemon, socketRequest } from "../api/socket-request.ts";
+import { isGone, silentDaemon, socketRequest } from "../api/socket-request.ts";
 import type { TypeOf } from "../api/wire.ts";
 import { Fault } from "../fault.ts";
 import { findProgram } from "../find-program.ts";
@@ -243,8 +243,7 @@ export async function findDaemon(places: Places): Promise<FoundDaemon> {
         continue;
       }
       if (error instanceof Fault && error.code === silentDaemon) return { kind: "silent", pid: holder?.pid };
-      const isGone = isNotRunning(error) || (error instanceof Fault && error.code === "daemon.gone");
-      if (!isGone) throw error;
+      if (!isNotRunning(error) && !isGone(error)) throw error;
       if (holder === undefined) return { kind: "none" };
       // A daemon whose socket was deleted creates it again within a second or two.
       if (performance.now() > end) return { kind: "silent", pid: holder.pid };

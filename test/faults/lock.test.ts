@@ -82,10 +82,19 @@ test("a command that arrives while the daemon is stopping is answered by the nex
   expect(await first.ended).toBe(0);
 });
 
-test("a command whose daemon is killed before it answers reports that, with advice", async () => {
+test("a command that reads continues with another daemon if its daemon is killed before it answers", async () => {
   const daemon = await startDaemon(home);
   daemon.child.kill("SIGSTOP");
-  const asked = beginCommand(home, "project", "list");
+  const asked = beginCommand(home, "project", "list", "--json");
+  await connectionsTo(home.places.socket, 1);
+  await daemon.kill();
+  expect(await asked.ran).toEqual({ code: 0, stdout: expect.stringContaining("projects"), stderr: "" });
+});
+
+test("a command that changes something reports that its daemon was killed before it answered, with advice", async () => {
+  const daemon = await startDaemon(home);
+  daemon.child.kill("SIGSTOP");
+  const asked = beginCommand(home, "pause", "--all");
   await connectionsTo(home.places.socket, 1);
   await daemon.kill();
   const { code, stderr } = await asked.ran;

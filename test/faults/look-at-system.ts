@@ -12,12 +12,14 @@ export async function until<T>(look: () => T): Promise<NonNullable<T>> {
 
 /** Resolves when this many clients are connected to a socket, accepted or not. Linux only. */
 export async function connectionsTo(socket: string, count: number): Promise<void> {
-  const ends = () =>
-    readFileSync("/proc/net/unix", "utf8")
-      .split("\n")
-      .filter((line) => line.endsWith(` ${socket}`));
+  await until(() => clientsOf(socket) >= count);
+}
+
+/** How many clients are connected to a socket, accepted or not. Linux only. */
+export function clientsOf(socket: string): number {
+  const lines = readFileSync("/proc/net/unix", "utf8").split("\n");
   // One of them is the listening socket itself.
-  await until(() => ends().length > count);
+  return lines.filter((line) => line.endsWith(` ${socket}`)).length - 1;
 }
 
 /** The live children of a process; undefined if it has started none, none if it has ended. */

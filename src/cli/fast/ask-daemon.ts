@@ -20,6 +20,8 @@ export interface Question {
   readonly method: string;
   readonly path: string;
   readonly body: string | undefined;
+  /** Missing for a request that is idempotent only if its method is GET. */
+  readonly isIdempotent?: boolean;
 }
 
 /** How long an answer may take before we check whether the daemon answers at all. */
