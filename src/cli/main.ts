@@ -19,9 +19,10 @@ if (Number.parseInt(process.versions.node, 10) < minNode) {
 async function main(): Promise<void> {
   const [, , noun, verb] = process.argv;
   const isUpdate = noun === "task" && verb === "update";
+  const unfinished = isUpdate ? await (await import("./fast/update.ts")).fastUpdate(process) : {};
   // All output is written: an orderly shutdown of Node would take as long as the request.
-  if (isUpdate && (await (await import("./fast/update.ts")).fastUpdate(process))) process.exit();
+  if (unfinished === undefined) process.exit();
   module.enableCompileCache();
   const { start } = await import("./start.ts");
-  await start(process);
+  await start(process, unfinished);
 }

@@ -43,12 +43,13 @@ import { workflowCommands } from "./commands/workflow.ts";
 import { workspaceCommands } from "./commands/workspace.ts";
 import { type Context, createContext } from "./context.ts";
 import { exitCodeOf, exitCodeOfError, exitCodes, writeError } from "./fast/tell.ts";
+import type { Unfinished } from "./fast/update.ts";
 import { createHelp, createMessages } from "./help.ts";
 import { offerCompletions } from "./offers.ts";
 
-/** Runs one command line and sets the exit code of the process. */
-export async function start(process: NodeJS.Process): Promise<void> {
-  const context = createContext(process);
+/** Runs one command line, or what the fast path has left of it, and sets the exit code of the process. */
+export async function start(process: NodeJS.Process, unfinished: Unfinished = {}): Promise<void> {
+  const context = { ...createContext(process), ...unfinished };
   // A reader that closes the pipe early (`| head`) is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit();

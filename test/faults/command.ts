@@ -15,17 +15,23 @@ export interface Running {
 
 /** Starts a command of the command line as a child process. */
 export function beginCommand(home: Home, ...words: readonly string[]): Running {
+  return beginWithInput(home, undefined, ...words);
+}
+
+/** Starts a command that gets a text on its standard input. */
+export function beginWithInput(home: Home, input: string | undefined, ...words: readonly string[]): Running {
   const child = spawn(process.execPath, [cliFile, ...words], {
     cwd: home.base,
     env: home.env,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
     stdout += chunk;
   });
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
     stderr += chunk;
   });
   const ran = new Promise<Ran>((done) => {

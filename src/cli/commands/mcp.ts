@@ -7,6 +7,7 @@ import { isJsonObject, parseJson } from "../../json.ts";
 import { createCall } from "../connect.ts";
 import { writeRefusal } from "../fast/tell.ts";
 import { count } from "../text.ts";
+import { commentTask, moveTask } from "../unanswered-requests.ts";
 import { command } from "./command.ts";
 
 export const mcp = command({
@@ -135,7 +136,7 @@ function runTools(call: Call, token: string | undefined): readonly Tool[] {
       call: safely(token, async (input) => {
         const { text = "" } = texts(input, ["text"]);
         if (text.trim() === "") throw new Fault("usage", "The comment is empty.", { hint: "Give a text." });
-        await call(routes.commentTask, { ...own, body: { text } });
+        await commentTask(call, own, text);
         return ["The comment is in the task's history."];
       }),
     },
@@ -144,7 +145,7 @@ function runTools(call: Call, token: string | undefined): readonly Tool[] {
 
 async function move(call: Call, to: string, wasEdited: boolean): Promise<readonly string[]> {
   try {
-    const { kind, from, task, why } = await call(routes.moveTask, { ...own, body: { to } });
+    const { kind, from, task, why } = await moveTask(call, own, { to });
     const said = kind === "moved" ? `${from} → ${task.status}` : kind === "stayed" ? task.status : why;
     return [said, ...(task.held === null ? [] : [`Held for a person: ${task.held.reason}`])];
   } catch (error) {

@@ -11,6 +11,7 @@ import { tellChange, writeRefusal } from "../fast/tell.ts";
 import { asDependency, branchAt, type NamedTask, nameTask, shownTask, workflowReference } from "../find.ts";
 import { forEach, tellWritten } from "../tell.ts";
 import { given, listed, wrap, writeJson } from "../text.ts";
+import { commentTask, moveTask } from "../unanswered-requests.ts";
 import { command, type FlagsOf } from "./command.ts";
 import {
   changeForm,
@@ -154,13 +155,13 @@ async function askMove(
   wasEdited: boolean,
 ): Promise<ChangeView | undefined> {
   try {
-    return await call(routes.moveTask, { ...named, body });
+    return await moveTask(call, named, body, context.sentAt);
   } catch (error) {
     const isUnmerged = error instanceof Refusal && error.reasons.some(({ code }) => code === "unmerged");
     if (isUnmerged && canAsk()) {
       const question = `${error.reasons[0]?.text} End it as ${body.to} without merging it?`;
       if (!(await confirm(context, question, false))) return undefined;
-      return await call(routes.moveTask, { ...named, body: { ...body, unmerged: true } });
+      return await moveTask(call, named, { ...body, unmerged: true });
     }
     if (!(error instanceof Refusal) || !wasEdited) throw error;
     const { message, hint } = writeRefusal(error.reasons, "Nothing else has changed.");
@@ -282,7 +283,7 @@ ${taskExitCodes("refused; nothing has changed")}`,
   async func({ json }, reference, words = "-") {
     const text = words === "-" ? await readInput(this, "-") : words;
     const call = createCall(this);
-    const answer = await call(routes.commentTask, { ...(await nameTask(call, reference)), body: { text } });
+    const answer = await commentTask(call, await nameTask(call, reference), text);
     if (json) return this.print(writeJson(answer));
     this.say(`The comment is in the history of the task: signalbox task history ${answer.task}`);
   },

@@ -1,5 +1,6 @@
 import { fstatSync, statSync, writeSync } from "node:fs";
 import { type ErrorBody, faultOf } from "../../api/client.ts";
+import { isGone } from "../../api/socket-request.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { homeFolder, homePlaces, packageVersion } from "../../home/places.ts";
 import { askDaemon, isNotRunning, olderDaemon, warningOf } from "./ask-daemon.ts";
@@ -7,19 +8,20 @@ import { createPaint, exitCodeOfError, tellChange, visible, writeFailure } from 
 
 /**
  * `task update [TASK] --status S`, which agents call several times a task: without the command-line parser and
- * without Node's streams, and only if the daemon runs. Returns false in any other case; then nothing has happened,
- * and the caller takes the ordinary path.
+ * without Node's streams, and only if the daemon runs and answers. In any other case the caller takes the ordinary path
+ * with what this returns; undefined if nothing is left to do.
  */
-export async function fastUpdate(process: NodeJS.Process): Promise<boolean> {
+export async function fastUpdate(process: NodeJS.Process): Promise<Unfinished | undefined> {
   const given = readArguments(process.argv.slice(4));
   // A terminal needs colours, and a person does not notice 50 ms.
-  if (given === undefined || isTerminal(1) || isTerminal(2)) return false;
+  if (given === undefined || isTerminal(1) || isTerminal(2)) return {};
   const places = homePlaces(homeFolder(process.env));
   const path = `/v1/tasks/${encodeURIComponent(given.task)}/move`;
+  const sentAt = Date.now();
   try {
     const asker = { places, env: process.env, folder: process.cwd(), version: packageVersion };
     const answer = await askDaemon(asker, { method: "POST", path, body: JSON.stringify({ to: given.to }) });
-    if (answer.status === olderDaemon) return false;
+    if (answer.status === olderDaemon) return {};
     const warning = warningOf(answer);
     if (warning !== "") writeTo(2)(`warning: ${warning}`);
     if (answer.status >= 400) throw faultOf(JSON.parse(answer.body) as ErrorBody);
@@ -28,11 +30,18 @@ export async function fastUpdate(process: NodeJS.Process): Promise<boolean> {
       JSON.parse(answer.body) as ChangeView,
     );
   } catch (error) {
-    if (isNotRunning(error)) return false;
+    if (isNotRunning(error)) return {};
+    if (isGone(error)) return { sentAt };
     writeTo(2)(writeFailure({ talkPaint: plain, process }, error));
     process.exitCode = exitCodeOfError(error);
   }
-  return true;
+  return undefined;
+}
+
+/** What the fast path leaves to the ordinary path. */
+export interface Unfinished {
+  /** When the request was sent, if the daemon ended before it answered; otherwise nothing has happened. */
+  readonly sentAt?: number;
 }
 
 const plain = createPaint(false);
