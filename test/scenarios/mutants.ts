@@ -1,9 +1,9 @@
 import { isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
-import { explore } from "../../src/engine/explore/graph.ts";
+import type { Graph } from "../../src/engine/explore/graph.ts";
 import { takeStep } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
-import { tableOf } from "./table.ts";
+import { exploreAll, tableOf } from "./table.ts";
 
 /** A workflow file with one part removed. */
 export interface Mutant {
@@ -141,7 +141,12 @@ function loaded(text: string): Workflow | undefined {
  * session without runs, and releasing a workspace that does not exist, are left out because they do nothing.
  */
 function behaviourOf(workflow: Workflow): string {
-  const { nodes, edges: steps } = explore(workflow, "", {});
+  return exploreAll(workflow)
+    .map((graph) => linesOf(workflow, graph))
+    .join("\n\n");
+}
+
+function linesOf(workflow: Workflow, { nodes, edges: steps }: Graph): string {
   const lines = steps.map(({ from, to, step }) => {
     const before = nodes[from]?.world;
     const taken = before && takeStep(workflow, before, step);
@@ -163,7 +168,7 @@ function behaviourOf(workflow: Workflow): string {
   return [...new Set(lines)].sort().join("\n");
 }
 
-function positionOf(world: ReturnType<typeof explore>["nodes"][number]["world"] | undefined): unknown {
+function positionOf(world: Graph["nodes"][number]["world"] | undefined): unknown {
   if (world === undefined) return undefined;
   // The number of failures matters only where something depends on it; the events show that they are counted.
   const { workflowHash: _, crashCount: __, ...task } = world.task;
