@@ -18,20 +18,27 @@ export interface Mutant {
 
 type Path = readonly (string | number)[];
 
-/** Every copy of a workflow file that lacks one edge, guard, gate, hook or rule. */
+/** Every copy of a workflow file that lacks one edge, guard, gate, hook, rule or step of a state's own work. */
 export function mutantsOf(text: string): readonly Mutant[] {
   const original = loaded(text);
   if (original === undefined) throw new Error("The file itself cannot be loaded.");
   const behaviour = behaviourOf(original);
   const table = tableOf(text).join();
-  return [...edges(text), ...parts(text), ...rules(text)].map(({ what, text: copy, about }) => {
-    const workflow = loaded(copy);
-    const isSame = workflow !== undefined && behaviourOf(workflow) === behaviour;
-    if (workflow === undefined) return { what, text: copy, about, verdict: "refused at load" };
-    // `by` decides which moves exist, and the last scenario compares all moves with these.
-    const isToldByTable = what.endsWith(": by") && tableOf(copy).join() !== table;
-    return { what, text: copy, about, verdict: isSame ? "makes no difference" : isToldByTable ? "another table" : "" };
-  });
+  return [...edges(text), ...parts(text), ...rules(text), ...conditions(text), ...work(text)].map(
+    ({ what, text: copy, about }) => {
+      const workflow = loaded(copy);
+      const isSame = workflow !== undefined && behaviourOf(workflow) === behaviour;
+      if (workflow === undefined) return { what, text: copy, about, verdict: "refused at load" };
+      // `by` decides which moves exist, and the last scenario compares all moves with these.
+      const isToldByTable = what.endsWith(": by") && tableOf(copy).join() !== table;
+      return {
+        what,
+        text: copy,
+        about,
+        verdict: isSame ? "makes no difference" : isToldByTable ? "another table" : "",
+      };
+    },
+  );
 }
 
 type Cut = Omit<Mutant, "verdict">;
@@ -93,6 +100,43 @@ function rules(text: string): readonly Cut[] {
     cut(String(rule.get("status")), `exit rule ${place + 1}`, "exit_monitoring", "rules", place),
   );
   return [...ofStates, ...ofFile];
+}
+
+/** Each condition of a rule, and each `unless` of a state. */
+function conditions(text: string): readonly Cut[] {
+  const document = parseDocument(text);
+  return keysOf(text, "states").flatMap((state) => {
+    const about = `${state} → |${state} \\(`;
+    const outcomes = document.getIn(["states", state, "outcomes"]);
+    const rules = isSeq<YAMLMap>(outcomes) ? outcomes.items : [];
+    const found = rules.flatMap((rule, place) => {
+      const path = ["states", state, "outcomes", place, "when"];
+      const when = rule.get("when");
+      const all = isSeq(when) ? when.items.map((item, index) => [String(item), [...path, index]] as const) : [];
+      const each = isSeq(when) || when === undefined ? all : [[String(when), path] as const];
+      return each.map(([condition, cut]) => ({
+        what: `${state}: outcome ${place + 1}: ${condition}`,
+        text: without(text, cut),
+        about,
+      }));
+    });
+    const unless = ["states", state, "unless"];
+    const skipped = { what: `${state}: unless`, text: without(text, unless), about };
+    return document.hasIn(unless) ? [...found, skipped] : found;
+  });
+}
+
+/** Each step of a state's own work. */
+function work(text: string): readonly Cut[] {
+  const document = parseDocument(text);
+  return keysOf(text, "states").flatMap((state) => {
+    const steps = document.getIn(["states", state, "do"]);
+    return (isSeq(steps) ? steps.items : []).map((step, place) => ({
+      what: `${state}: ${hookName(step)}`,
+      text: without(text, ["states", state, "do", place]),
+      about: `${state} → |→ ${state} |${state} \\(`,
+    }));
+  });
 }
 
 /** Transitions with the states that they stand for; `any` is spelled out. */

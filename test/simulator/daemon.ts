@@ -144,7 +144,11 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     log: silent,
     commands: injector.around("commands", ports.commands, life),
     performers: (_, workflowOf) => ({
-      notify: notify({ notifier: { notify: async () => undefined }, workflowOf, outsideOf: async () => ({}) }),
+      notify: notify({
+        notifier: { notify: async ({ text }) => world.note(`the person is told: ${text}`) },
+        workflowOf,
+        outsideOf: async () => ({}),
+      }),
     }),
     workspacesOf: async () => workspaces,
     filesIn: ports.filesIn,

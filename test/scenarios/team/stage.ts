@@ -97,6 +97,7 @@ async function begin(scene: Scene) {
   const changed = (what: string) => checkNothingLost(world, what);
   const discarded = (_: unknown, contents: readonly string[]) => checkDiscarded(world, contents);
   const counts = new Map<string, number>();
+  const tested: string[] = [];
 
   const act = async (program: Program, { task, ...turn }: Turn & { readonly task: Task }) => {
     const at = repositories.folders.get(program.order.folder);
@@ -191,6 +192,7 @@ async function begin(scene: Scene) {
       async run({ cwd, env, signal }) {
         const { SIGNALBOX_TASK: task = "", SIGNALBOX_STATUS: status = "" } = env ?? {};
         const files = repositories.folders.get(cwd)?.files ?? new Map<string, string>();
+        tested.push(status);
         const result = scene.tests?.({ task, status, files }) ?? true;
         if (result === "absent") throw new Fault("command.not-started", "There is no such program.");
         await new Promise<void>((done) => {
@@ -238,6 +240,10 @@ async function begin(scene: Scene) {
   const newest = async (item: string) => (await parts()).findLast(({ part }) => part?.item === item);
   const life = {
     ...{ world, parent, request, until, parts, create },
+    /** The states in which tests were run, one for each run. */
+    tested,
+    /** The messages to the person. */
+    told: () => world.trace.flatMap((line) => /the person is told: (.*)/s.exec(line)?.[1] ?? []),
     /** The person asks for something. Time passes until the answer is there. */
     async ask(route: string, task: string, body: object = {}): Promise<unknown> {
       const answer = request(route, task, body).then(
