@@ -240,6 +240,15 @@ scenario(
   },
 );
 scenario(
+  "MERGING_AGENTS → RESOLVING (engine rule 1): the engineer gets the branch of a part that conflicts into its workspace",
+  { hasClones: true, turns: { RESOLVING: [{ merges: true }] } },
+  async (life) => {
+    life.interrupt("MERGING_AGENTS", async ({ id }) => life.loseParts(id, { "cup.md": "other" }));
+    const { branch } = await life.ends("COMPLETED");
+    expect(life.prompts(life.parent).at(-1)).toContain(`to be merged: git merge origin/${branch}-agent-1`);
+  },
+);
+scenario(
   "MERGING_AGENTS → CREATING_PR (engine rule 2): without tests the whole is offered untested",
   { hasTests: false },
   async (life) => void (await life.ends("COMPLETED")),

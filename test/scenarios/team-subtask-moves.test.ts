@@ -26,6 +26,13 @@ const rejects = (...findings: readonly object[]): Turn => ({ answer: { approved:
 const lateRejection = [rejects(cold), rejects(fixed, small)];
 const approves: Turn = { answer: { approved: true, findings: [] } };
 
+const accepts = (id: string): Turn => ({ answer: { approved: true, findings: [{ id, state: "fixed" }] } });
+const dismisses = (id: string, approved: boolean): Turn => ({
+  answer: { approved, findings: [{ id, state: "dismissed", reason: "It is fine" }] },
+});
+const wantFixed = (life: Life, task: string, id: string) =>
+  life.request("decideFindings", task, { findings: [id], state: "approved" });
+
 /** The texts that the agents of a part were started with, by their beginnings. */
 const heard = async (life: Life, beginning: string, item = "cup") =>
   life.prompts((await life.part(item)).id).filter((text) => text.startsWith(beginning));
@@ -171,7 +178,7 @@ scenario(
 );
 scenario(
   "SUBTASK_REVIEWING → SUBTASK_FEEDBACK (engine rule 4): the engineer gets the findings",
-  { turns: { SUBTASK_REVIEWING: [rejects(cold), { answer: { approved: true, findings: [fixed] } }] } },
+  { turns: { SUBTASK_REVIEWING: [rejects(cold), accepts("F1")] } },
   async (life) => {
     await life.partEnds("SUBTASK_DONE");
     expect((await heard(life, "Work these in"))[0]).toContain("F1 (high) cup.md:3 It is cold");
@@ -181,15 +188,49 @@ scenario(
   "SUBTASK_REVIEWING → SUBTASK_FEEDBACK (engine rule 4): an approval with an open finding is none",
   {
     turns: {
-      SUBTASK_REVIEWING: [
-        { answer: { approved: true, findings: [cold] } },
-        { answer: { approved: true, findings: [fixed] } },
-      ],
+      SUBTASK_REVIEWING: [{ answer: { approved: true, findings: [cold] } }, accepts("F1")],
     },
   },
   async (life) => {
     await life.partEnds("SUBTASK_DONE");
     expect(await heard(life, "Work these in")).toHaveLength(1);
+  },
+);
+scenario(
+  "SUBTASK_REVIEWING → SUBTASK_FEEDBACK (engine rule 4): a rejection without any finding goes to the engineer",
+  { turns: { SUBTASK_REVIEWING: [rejects(), approves] } },
+  async (life) => {
+    await life.partEnds("SUBTASK_DONE");
+    expect((await heard(life, "Work these in"))[0]).toContain("Review: Hm.");
+    expect(await heard(life, "You rejected the subtask")).toEqual([]);
+  },
+);
+scenario(
+  "SUBTASK_REVIEWING → SUBTASK_FEEDBACK (engine rule 4): a finding that is still open is worked in, beside a small one",
+  { turns: { SUBTASK_REVIEWING: [rejects(cold), rejects(stillOpen, small), accepts("F1")] } },
+  async (life) => {
+    await life.partEnds("SUBTASK_DONE");
+    expect(await heard(life, "Work these in")).toHaveLength(2);
+    expect(await heard(life, "You rejected the subtask")).toEqual([]);
+  },
+);
+scenario(
+  "SUBTASK_REVIEWING → SUBTASK_FEEDBACK (engine rule 4): what a person wants fixed must be fixed, whatever the reviewer says",
+  { turns: { SUBTASK_REVIEWING: [rejects(cold), dismisses("F1", true), accepts("F1")] } },
+  async (life) => {
+    life.interrupt("SUBTASK_FEEDBACK", ({ id }) => wantFixed(life, id, "F1"));
+    await life.partEnds("SUBTASK_DONE");
+    expect(await heard(life, "Work these in")).toHaveLength(2);
+  },
+);
+scenario(
+  "SUBTASK_REVIEWING → SUBTASK_FEEDBACK (engine rule 4): what a person wants fixed is no small finding that came late",
+  { turns: { SUBTASK_REVIEWING: [rejects(cold), rejects(stillOpen, small), accepts("F1")] } },
+  async (life) => {
+    life.interrupt("SUBTASK_FEEDBACK", ({ id }) => wantFixed(life, id, "F1"));
+    await life.partEnds("SUBTASK_DONE");
+    expect(await heard(life, "Work these in")).toHaveLength(2);
+    expect(await heard(life, "You rejected the subtask")).toEqual([]);
   },
 );
 scenario(
@@ -231,7 +272,7 @@ scenario(
   "SUBTASK_ASKING → SUBTASK_FEEDBACK (engine rule 3): the reviewer names what must change",
   {
     turns: {
-      SUBTASK_REVIEWING: [...lateRejection, { answer: { approved: true, findings: [{ id: "F3", state: "fixed" }] } }],
+      SUBTASK_REVIEWING: [...lateRejection, accepts("F3")],
       SUBTASK_ASKING: [rejects(hot)],
     },
   },
@@ -240,6 +281,34 @@ scenario(
     expect((await heard(life, "Work these in")).at(-1)).toContain("F3 (high) handle.md:3 The handle is hot");
   },
 );
+scenario(
+  "SUBTASK_ASKING → SUBTASK_FEEDBACK (engine rule 3): an approval that names what must change is none",
+  {
+    turns: {
+      SUBTASK_REVIEWING: [...lateRejection, accepts("F3")],
+      SUBTASK_ASKING: [{ answer: { approved: true, findings: [hot] } }],
+    },
+  },
+  async (life) => {
+    await life.partEnds("SUBTASK_DONE");
+    expect(await heard(life, "Work these in")).toHaveLength(2);
+  },
+);
+for (const isApproved of [true, false])
+  scenario(
+    `SUBTASK_ASKING → SUBTASK_FEEDBACK (engine rule 3): a person wants the noted finding fixed, and the reviewer ${isApproved ? "approves" : "rejects"}`,
+    {
+      turns: {
+        SUBTASK_REVIEWING: [...lateRejection, accepts("F2")],
+        SUBTASK_ASKING: [dismisses("F2", isApproved)],
+      },
+    },
+    async (life) => {
+      life.interrupt("SUBTASK_ASKING", ({ id }) => wantFixed(life, id, "F2"));
+      await life.partEnds("SUBTASK_DONE");
+      expect((await heard(life, "Work these in")).at(-1)).toContain("F2 (low, approved by a person) lid.md:1 No lid");
+    },
+  );
 scenario(
   "SUBTASK_ASKING → SUBTASK_FAILED (engine rule 4): a reviewer that gives no verdict in three attempts fails the part",
   { turns: { SUBTASK_REVIEWING: lateRejection, SUBTASK_ASKING: nonsense } },
@@ -297,7 +366,7 @@ scenario(
   "SUBTASK_FEEDBACK → SUBTASK_COMMITTING (engine rule 2): what was worked in is committed, tested and reviewed again",
   {
     turns: {
-      SUBTASK_REVIEWING: [rejects(cold), { answer: { approved: true, findings: [fixed] } }],
+      SUBTASK_REVIEWING: [rejects(cold), accepts("F1")],
       SUBTASK_FEEDBACK: [{ leaves: { "cup.md": "a warm cup" } }],
     },
   },

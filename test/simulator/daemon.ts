@@ -39,6 +39,8 @@ export interface DaemonPorts {
   readonly programs: Programs;
   readonly control: ControlRepository;
   readonly kinds: Readonly<Record<WorkspaceKind["kind"], WorkspaceKind>>;
+  /** The kind of new workspaces: worktrees where it is missing. */
+  readonly kind?: WorkspaceKind["kind"];
   readonly harness: Harness;
   readonly commands: Commands;
   filesIn(folder: string): ProjectFiles;
@@ -124,7 +126,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
   };
   const places = homePlaces(home);
   const workspaces: ProjectWorkspaces = {
-    ...{ git, repository, control: ownControl, kind: own.worktree },
+    ...{ git, repository, control: ownControl, kind: own[ports.kind ?? "worktree"] },
     folder: join(places.workspaces, "coffee"),
     kindOf: async (name) => own[name],
   };

@@ -5,6 +5,7 @@ import type { Task } from "../../../src/engine/task.ts";
 import type { Settings } from "../../../src/engine/workflow.ts";
 import { Fault } from "../../../src/fault.ts";
 import { homePlaces } from "../../../src/home/places.ts";
+import { taskRef } from "../../../src/ports/control-repository.ts";
 import type { Store, StoredTask } from "../../../src/ports/store.ts";
 import { root } from "../../documents.ts";
 import { createPrograms, simulatedHarness } from "../../simulator/agents.ts";
@@ -59,6 +60,8 @@ export interface Scene {
   /** Whether the tests pass; `hang` for tests that take an hour, `absent` for a command that cannot be started. */
   tests?(run: TestRun): boolean | "hang" | "absent";
   readonly poolSize?: number;
+  /** The workspaces are clones, not worktrees. */
+  readonly hasClones?: true;
   readonly autostart?: false;
   /** Operations of git that fail while a task is in a status, each with that status. */
   readonly breaks?: Readonly<Record<string, string>>;
@@ -179,6 +182,7 @@ async function begin(scene: Scene) {
   };
   const daemon = startDaemon({
     ...{ world, programs, store: held, injector: createFaultInjector(world, []) },
+    ...(scene.hasClones ? { kind: "clone" as const } : {}),
     kinds: {
       worktree: breaking(createMemoryWorkspaces({ repositories, changed, discarded }, "worktree")),
       clone: breaking(createMemoryWorkspaces({ repositories, changed, discarded }, "clone")),
@@ -279,6 +283,12 @@ async function begin(scene: Scene) {
     write(path: string, files: Readonly<Record<string, string>>) {
       for (const [name, text] of Object.entries(files)) repositories.folders.get(path)?.files.set(name, text);
       commitAll(world, path, "by hand");
+    },
+    /** Somebody moves the branch of a parent without a workspace back to its beginning, and commits other files there. */
+    loseParts(id: string, files: Readonly<Record<string, string>>) {
+      const main = repositories.branches.get("main") ?? "";
+      const tree = new Map([...repositories.commits.get(main).tree, ...Object.entries(files)]);
+      repositories.moveRef(taskRef(id), repositories.commits.add([main], tree, "by hand"));
     },
     /** Whether no workspace belongs to a task. */
     hasFreed: async () => (await store.workspaces.list({})).every(({ task }) => task === ""),
