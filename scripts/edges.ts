@@ -1,16 +1,21 @@
-// Removes each edge, guard, gate, hook and rule from a copy of `default`, `classic` and `minimal`, one at a time, and runs the
-// scenarios with the copy: at least one must fail. Then gives wrong plans, answers, decisions and names to the command line: each
+// Removes each edge, guard, gate, hook and rule from a copy of a workflow, one at a time, and runs its scenarios with the copy:
+// at least one must fail. Then gives wrong plans, answers, decisions and names to the command line: each
 // must be refused, and change nothing. Prints a table; exits with 1 if a removal was not noticed, or wrong input not refused.
 // Only some: npm run edges -- classic "working → stuck", or npm run edges -- input
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import buildPrograms from "../test/build-programs.ts";
 import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
 
-const workflows = ["default", "classic", "minimal"];
+/** The files with the scenarios of each workflow. Those of `team` and its parts need no terminals. */
+const scenarios: Readonly<Record<string, string>> = {
+  ...{ default: "default", classic: "classic", minimal: "minimal" },
+  ...{ team: "team-moves", "team-subtask": "team-subtask-moves" },
+};
+const workflows = Object.keys(scenarios);
 /** The timeout of a wait in a scenario. A wait for an event that never comes costs this much. */
 const timeout = process.env.EDGES_PATIENCE ?? "60000";
 /** How many copies run in parallel. Most of the time is spent waiting for events that never come. */
@@ -39,7 +44,8 @@ try {
     const mutants = mutantsOf(text).filter(({ what }) => what.includes(part));
     process.stdout.write(`\n${name}: ${mutants.length} things to take out\n`);
     const [first = ""] = folders;
-    writeFileSync(join(first, `${name}.yml`), text);
+    // A parent and its parts follow two files; both are read from the folder.
+    for (const folder of folders) cpSync("workflows", folder, { recursive: true });
     const whole = await play(first, name, "", {});
     if (whole.failed) throw new Error(`The scenarios of ${name} fail with the unchanged file.\n${whole.said}`);
     const waiting = mutants.values();
@@ -94,7 +100,7 @@ function play(
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly failed: boolean; readonly said: string }> {
   const filter = about === "" ? [] : ["--testNamePattern", about];
-  const file = join("test", "scenarios", `${name}.test.ts`);
+  const file = join("test", "scenarios", `${scenarios[name]}.test.ts`);
   return runTests("scenarios", file, ["--bail=1", ...filter], { ...env, SCENARIO_WORKFLOWS: folder });
 }
 

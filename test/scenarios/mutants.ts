@@ -1,9 +1,9 @@
 import { isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
-import { explore } from "../../src/engine/explore/graph.ts";
+import type { Graph } from "../../src/engine/explore/graph.ts";
 import { takeStep } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
-import { tableOf } from "./table.ts";
+import { exploreAll, tableOf } from "./table.ts";
 
 /** A workflow file with one part removed. */
 export interface Mutant {
@@ -18,20 +18,27 @@ export interface Mutant {
 
 type Path = readonly (string | number)[];
 
-/** Every copy of a workflow file that lacks one edge, guard, gate, hook or rule. */
+/** Every copy of a workflow file that lacks one edge, guard, gate, hook, rule or step of a state's own work. */
 export function mutantsOf(text: string): readonly Mutant[] {
   const original = loaded(text);
   if (original === undefined) throw new Error("The file itself cannot be loaded.");
   const behaviour = behaviourOf(original);
   const table = tableOf(text).join();
-  return [...edges(text), ...parts(text), ...rules(text)].map(({ what, text: copy, about }) => {
-    const workflow = loaded(copy);
-    const isSame = workflow !== undefined && behaviourOf(workflow) === behaviour;
-    if (workflow === undefined) return { what, text: copy, about, verdict: "refused at load" };
-    // `by` decides which moves exist, and the last scenario compares all moves with these.
-    const isToldByTable = what.endsWith(": by") && tableOf(copy).join() !== table;
-    return { what, text: copy, about, verdict: isSame ? "makes no difference" : isToldByTable ? "another table" : "" };
-  });
+  return [...edges(text), ...parts(text), ...rules(text), ...conditions(text), ...work(text)].map(
+    ({ what, text: copy, about }) => {
+      const workflow = loaded(copy);
+      const isSame = workflow !== undefined && behaviourOf(workflow) === behaviour;
+      if (workflow === undefined) return { what, text: copy, about, verdict: "refused at load" };
+      // `by` decides which moves exist, and the last scenario compares all moves with these.
+      const isToldByTable = what.endsWith(": by") && tableOf(copy).join() !== table;
+      return {
+        what,
+        text: copy,
+        about,
+        verdict: isSame ? "makes no difference" : isToldByTable ? "another table" : "",
+      };
+    },
+  );
 }
 
 type Cut = Omit<Mutant, "verdict">;
@@ -95,6 +102,43 @@ function rules(text: string): readonly Cut[] {
   return [...ofStates, ...ofFile];
 }
 
+/** Each condition of a rule, and each `unless` of a state. */
+function conditions(text: string): readonly Cut[] {
+  const document = parseDocument(text);
+  return keysOf(text, "states").flatMap((state) => {
+    const about = `${state} → |${state} \\(`;
+    const outcomes = document.getIn(["states", state, "outcomes"]);
+    const rules = isSeq<YAMLMap>(outcomes) ? outcomes.items : [];
+    const found = rules.flatMap((rule, place) => {
+      const path = ["states", state, "outcomes", place, "when"];
+      const when = rule.get("when");
+      const all = isSeq(when) ? when.items.map((item, index) => [String(item), [...path, index]] as const) : [];
+      const each = isSeq(when) || when === undefined ? all : [[String(when), path] as const];
+      return each.map(([condition, cut]) => ({
+        what: `${state}: outcome ${place + 1}: ${condition}`,
+        text: without(text, cut),
+        about,
+      }));
+    });
+    const unless = ["states", state, "unless"];
+    const skipped = { what: `${state}: unless`, text: without(text, unless), about };
+    return document.hasIn(unless) ? [...found, skipped] : found;
+  });
+}
+
+/** Each step of a state's own work. */
+function work(text: string): readonly Cut[] {
+  const document = parseDocument(text);
+  return keysOf(text, "states").flatMap((state) => {
+    const steps = document.getIn(["states", state, "do"]);
+    return (isSeq(steps) ? steps.items : []).map((step, place) => ({
+      what: `${state}: ${hookName(step)}`,
+      text: without(text, ["states", state, "do", place]),
+      about: `${state} → |→ ${state} |${state} \\(`,
+    }));
+  });
+}
+
 /** Transitions with the states that they stand for; `any` is spelled out. */
 function transitions(text: string) {
   const document = parseDocument(text);
@@ -141,7 +185,12 @@ function loaded(text: string): Workflow | undefined {
  * session without runs, and releasing a workspace that does not exist, are left out because they do nothing.
  */
 function behaviourOf(workflow: Workflow): string {
-  const { nodes, edges: steps } = explore(workflow, "", {});
+  return exploreAll(workflow)
+    .map((graph) => linesOf(workflow, graph))
+    .join("\n\n");
+}
+
+function linesOf(workflow: Workflow, { nodes, edges: steps }: Graph): string {
   const lines = steps.map(({ from, to, step }) => {
     const before = nodes[from]?.world;
     const taken = before && takeStep(workflow, before, step);
@@ -163,7 +212,7 @@ function behaviourOf(workflow: Workflow): string {
   return [...new Set(lines)].sort().join("\n");
 }
 
-function positionOf(world: ReturnType<typeof explore>["nodes"][number]["world"] | undefined): unknown {
+function positionOf(world: Graph["nodes"][number]["world"] | undefined): unknown {
   if (world === undefined) return undefined;
   // The number of failures matters only where something depends on it; the events show that they are counted.
   const { workflowHash: _, crashCount: __, ...task } = world.task;

@@ -1,9 +1,11 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { noneForge } from "../../src/adapters/no-forge.ts";
 import { createCore, type RunningCore } from "../../src/daemon/create-core.ts";
 import { notify } from "../../src/daemon/effects/others.ts";
 import { askedPullRequests } from "../../src/daemon/forge/pull-request.ts";
 import { type Asked, createHandlers } from "../../src/daemon/handlers.ts";
+import { loadJudges } from "../../src/daemon/protection.ts";
 import type { ProjectWorkspaces } from "../../src/daemon/workspaces/project-workspaces.ts";
 import type { Effect } from "../../src/engine/decision.ts";
 import { homePlaces } from "../../src/home/places.ts";
@@ -20,10 +22,10 @@ import type { Programs } from "./agents.ts";
 import { checkAgents } from "./crew.ts";
 import { checkFamily, checkNewPart, checkParentsRoom } from "./families.ts";
 import type { DaemonLife, FaultInjector } from "./faults.ts";
-import { memoryRoot } from "./memory-files.ts";
+import { emptyMemoryFiles, installMemoryFiles, makeMemoryFolder, memoryRoot } from "./memory-files.ts";
 import { checkDecision, checkDone, checkEffect, checkedTickets, checkMerge, type Known } from "./promises.ts";
 import { hasPlans } from "./team.ts";
-import { mainBranch, type World } from "./world.ts";
+import { mainBranch, type SimulatedWorkflow, type World } from "./world.ts";
 
 export const home = join(memoryRoot, "home");
 export const repository = join(memoryRoot, "coffee");
@@ -37,6 +39,8 @@ export interface DaemonPorts {
   readonly programs: Programs;
   readonly control: ControlRepository;
   readonly kinds: Readonly<Record<WorkspaceKind["kind"], WorkspaceKind>>;
+  /** The kind of new workspaces: worktrees where it is missing. */
+  readonly kind?: WorkspaceKind["kind"];
   readonly harness: Harness;
   readonly commands: Commands;
   filesIn(folder: string): ProjectFiles;
@@ -122,7 +126,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
   };
   const places = homePlaces(home);
   const workspaces: ProjectWorkspaces = {
-    ...{ git, repository, control: ownControl, kind: own.worktree },
+    ...{ git, repository, control: ownControl, kind: own[ports.kind ?? "worktree"] },
     folder: join(places.workspaces, "coffee"),
     kindOf: async (name) => own[name],
   };
@@ -142,7 +146,11 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     log: silent,
     commands: injector.around("commands", ports.commands, life),
     performers: (_, workflowOf) => ({
-      notify: notify({ notifier: { notify: async () => undefined }, workflowOf, outsideOf: async () => ({}) }),
+      notify: notify({
+        notifier: { notify: async ({ text }) => world.note(`the person is told: ${text}`) },
+        workflowOf,
+        outsideOf: async () => ({}),
+      }),
     }),
     workspacesOf: async () => workspaces,
     filesIn: ports.filesIn,
@@ -169,6 +177,28 @@ export function startDaemon(ports: DaemonPorts): Daemon {
       return handlers[route]?.(asked as Asked<never, never>, undefined as never);
     },
   });
+}
+
+/** Makes the folders of a home in memory, which is empty otherwise, and writes these workflows into it. */
+export async function furnish(workflows: readonly Pick<SimulatedWorkflow, "workflow" | "text">[]): Promise<void> {
+  installMemoryFiles();
+  emptyMemoryFiles();
+  // A life waits for nothing outside of it, so nothing may be loaded while it goes on.
+  await loadJudges();
+  const places = homePlaces(home);
+  for (const folder of [
+    places.run,
+    places.workflows,
+    places.workspaces,
+    places.runs,
+    places.logs,
+    join(repository, ".signalbox"),
+    join(places.control, "coffee.git"),
+  ])
+    makeMemoryFolder(folder);
+  // An empty file, which is cheaper than the error of a missing one.
+  writeFileSync(join(repository, ".signalbox", "config.yml"), "");
+  for (const { workflow, text } of workflows) writeFileSync(join(places.workflows, `${workflow.name}.yml`), text);
 }
 
 /** The project of every life. */

@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../../src/api/client.ts";
-import { loadJudges } from "../../src/daemon/protection.ts";
 import { awaitsChildren } from "../../src/engine/children.ts";
 import type { Task } from "../../src/engine/task.ts";
 import { homePlaces } from "../../src/home/places.ts";
 import { attend, createAgent, createPrograms, simulatedHarness } from "./agents.ts";
 import { closesTickets, create, createSimulatedCrew } from "./crew.ts";
-import { coffee, createNotary, type Daemon, home, humanToken, repository, startDaemon } from "./daemon.ts";
+import { coffee, createNotary, type Daemon, furnish, home, humanToken, startDaemon } from "./daemon.ts";
 import { cancelTree, checkNothingLeft } from "./families.ts";
 import {
   type Crowd,
@@ -19,7 +17,6 @@ import {
   type WorldEvent,
   watchSeats,
 } from "./faults.ts";
-import { emptyMemoryFiles, installMemoryFiles, makeMemoryFolder } from "./memory-files.ts";
 import { createMemoryControl, filesIn } from "./memory-repositories.ts";
 import { createMemoryWorkspaces } from "./memory-workspaces.ts";
 import { checkDiscarded, checkNothingLost, checkTold } from "./promises.ts";
@@ -58,25 +55,9 @@ const maxSteps = 30_000;
 
 /** Runs the tasks of one small project from their creation to their end, with the planned faults. */
 export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promise<Life> {
-  installMemoryFiles();
-  emptyMemoryFiles();
-  // A life waits for nothing outside of it, so nothing may be loaded while it goes on.
-  await loadJudges();
-  const places = homePlaces(home);
-  for (const folder of [
-    places.run,
-    places.workflows,
-    places.workspaces,
-    places.runs,
-    places.logs,
-    join(repository, ".signalbox"),
-    join(places.control, "coffee.git"),
-  ])
-    makeMemoryFolder(folder);
-  // An empty file, which is cheaper than the error of a missing one.
-  writeFileSync(join(repository, ".signalbox", "config.yml"), "");
   const all = [chosen, ...(chosen.others ?? [])];
-  for (const { workflow, text } of all) writeFileSync(join(places.workflows, `${workflow.name}.yml`), text);
+  await furnish(all);
+  const places = homePlaces(home);
   const world = createWorld(seed, chosen);
   if (hasPlans(world) && world.lots("tests").chance(0.2)) world.config = {};
   const { clock, store, repositories } = world;

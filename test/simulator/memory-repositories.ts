@@ -240,7 +240,12 @@ export function createMemoryControl(
       );
       return [...modes].map(([name, mode]) => ({ name, mode, id: commit }));
     },
-    replaceFiles: unavailable,
+    async replaceFiles({ commit, from, files }) {
+      const tree = new Map(commits.get(commit).tree);
+      const base = commits.get(from).tree;
+      for (const { path, text } of files) take(tree, path, text ?? base.get(path));
+      return commits.add([commit], tree, "the base's protected files");
+    },
     async merge({ author: _, ...order }) {
       const answer = merge(order);
       if (answer.kind === "diverged") throw new Fault("git.diverged", "That takes a merge.");

@@ -37,7 +37,9 @@ export function checkDecision(world: World, known: Known, saved: SavedDecision):
     world.violate("no transition lost or doubled", `${task.id} left "${known.task.status}", which is terminal.`);
   const moves = events.filter(({ type }) => type === "task.moved");
   for (const move of moves) checkMove(world, task, move, saved.artifacts ?? []);
-  if (task.entry !== known.task.entry + moves.length)
+  // A person who migrates a task may put it into another state, where a new stay begins.
+  const migrated = events.filter(({ type, set }) => type === "task.migrated" && set.entry !== undefined);
+  if (task.entry !== known.task.entry + moves.length + migrated.length)
     world.violate("no transition lost or doubled", `The stays of ${task.id} are counted wrong.`);
   for (const artifact of saved.artifacts ?? [])
     checkArtifact(world, workflow, artifact, saved.document?.authors ?? known.authors, moves, known.used);
