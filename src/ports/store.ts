@@ -39,6 +39,8 @@ export interface Store {
   listTasks(filter: TaskFilter, page: Page): Promise<readonly StoredTask[]>;
   /** Saves a decision if the task is still at `revision`; otherwise refused with `store.conflict`. */
   saveDecision(decision: SavedDecision): Promise<StoredTask>;
+  /** Saves decisions about several tasks in one transaction: all of them, or none. */
+  saveDecisions(decisions: readonly SavedDecision[]): Promise<readonly StoredTask[]>;
   /**
    * Adds to a task's history without changing the task. Without a task (an empty id) the events belong to the home: they
    * are in the event feed only, and `data.project` names their project.
