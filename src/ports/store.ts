@@ -155,6 +155,11 @@ export interface MovedBranch {
   readonly isKnown: boolean;
   /** Whether a person is called, and nothing is merged into the branch. Otherwise the move may as well be the user's. */
   readonly blocks: boolean;
+  /**
+   * The ref of the control repository that keeps `after`: the branch is that of a parent without a workspace, and was
+   * restored. Missing where the branch is the user's own.
+   */
+  readonly setAside?: string;
   readonly at: number;
 }
 
