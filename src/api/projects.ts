@@ -46,19 +46,23 @@ const permissionsWire = record({
 });
 export type PermissionsView = TypeOf<typeof permissionsWire>;
 
-const movedWire = record({
-  branch: text,
-  before: text,
-  /** Empty if the branch was deleted. */
-  after: text,
-  way: oneOf("forward", "back", "apart", "deleted"),
-  /** The tasks that had worktrees then; if `isKnown`, only those in which the new commit was made. */
-  tasks: list(text),
-  isKnown: boolean,
-  /** Nothing is merged into the branch, and the tasks' person is called. Otherwise the user may as well have moved it. */
-  blocks: boolean,
-  at: text,
-});
+const movedWire = record(
+  {
+    branch: text,
+    before: text,
+    /** Empty if the branch was deleted. */
+    after: text,
+    way: oneOf("forward", "back", "apart", "deleted"),
+    /** The tasks that had worktrees then; if `isKnown`, only those in which the new commit was made. */
+    tasks: list(text),
+    isKnown: boolean,
+    /** Nothing is merged into the branch, and the tasks' person is called. Otherwise the user may as well have moved it. */
+    blocks: boolean,
+    at: text,
+  },
+  /** The ref that keeps the commits of a parent's branch, which was restored. */
+  { setAside: text },
+);
 
 /** The routes about projects. */
 export const projectRoutes = {

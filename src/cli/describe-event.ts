@@ -34,7 +34,9 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "workspace.mended": ({ workspace, branch }) =>
     `the broken HEAD of ${workspace} was set to ${branch}; what was there is saved (signalbox salvage list)`,
   "workspace.restored": ({ workspace }) => `the workspace ${workspace} was restored`,
-  "branch.moved": ({ branch, before, after, isKnown }) => {
+  "branch.moved": ({ branch, before, after, isKnown, setAside }) => {
+    if (text(setAside) !== "")
+      return `${text(branch)} had the commit ${text(after).slice(0, 10)}, which no merge of a part has made; it is kept as ${text(setAside)}, and the branch is at ${text(before).slice(0, 10)} again`;
     const how = after === "" ? "was deleted" : `was moved to ${text(after).slice(0, 10)}`;
     const who =
       isKnown === true ? "in this task's worktree, or to a commit made there" : "while this task's agent worked";

@@ -28,7 +28,7 @@ import type { Refusals } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { WorkflowCache } from "./store-cache.ts";
-import type { Submit } from "./submit.ts";
+import type { Submit, SubmitTogether } from "./submit.ts";
 import type { PoolPorts } from "./workspaces/pool.ts";
 
 export interface Repositories extends MergingPorts {
@@ -66,7 +66,7 @@ export interface Core {
   look(task: Task): Promise<Seen>;
   /** The same for reports: an unreadable workspace is part of the answer, not a fault. */
   lookFor(task: Task): Promise<Seen>;
-  readonly submit: Submit;
+  readonly submit: Submit & { readonly together: SubmitTogether };
   readonly refusals: Refusals;
   /** The mutex for writes about a task without `submit`. */
   readonly inTurn: Turns;

@@ -68,6 +68,8 @@ export function createDaemonStore(store: Store, { wrote, noticed }: StoreListene
         );
       return document === undefined ? save() : documents.write(id, save, () => document);
     },
+    saveDecisions: (decisions) =>
+      tasks.writeAll(() => documents.writeAll(() => reporting(store.saveDecisions(decisions)))),
     deleteTask: (id) =>
       workspaces.writeAll(() => tasks.write(id, () => documents.write(id, () => store.deleteTask(id)))),
 

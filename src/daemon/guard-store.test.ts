@@ -81,6 +81,7 @@ test("once the database is lost nothing of a task is written", async () => {
     () => store.removeProject("coffee"),
     () => store.createTask("coffee", sampleTask("two")),
     () => store.saveDecision({} as never),
+    () => store.saveDecisions([]),
     () => store.addEvents("one", [], 0),
     () => store.saveDocument("one", {} as never, [], 0),
     () => store.deleteTask("one"),

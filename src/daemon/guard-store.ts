@@ -99,6 +99,7 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
     removeProject: guarded(store.removeProject),
     createTask: guarded(store.createTask),
     saveDecision: guarded(store.saveDecision),
+    saveDecisions: guarded(store.saveDecisions),
     addEvents: guarded(store.addEvents),
     saveDocument: guarded(store.saveDocument),
     deleteTask: guarded(store.deleteTask),

@@ -1,18 +1,19 @@
 import type { Core } from "./core.ts";
 
-/** Ends the agents and commands of a task, then calls `then` before anything is started again. */
+/** Ends the agents and commands of one task or several, then calls `then` before anything is started again. */
 export async function haltTask<T>(
   { agents, commands }: Pick<Core, "agents" | "commands">,
-  task: string,
+  task: string | readonly string[],
   then: () => Promise<T>,
   reason = "A person cancels the task.",
 ): Promise<T> {
-  const release = commands.stop(task);
+  const tasks = new Set(typeof task === "string" ? [task] : task);
+  const releases = [...tasks].map((each) => commands.stop(each));
   try {
     if (agents === undefined) return await then();
-    const runs = await agents.brake.runsOf((run) => run.task === task);
+    const runs = await agents.brake.runsOf((run) => tasks.has(run.task));
     return await agents.brake.hold(runs, { word: "lost", reason }, then);
   } finally {
-    release();
+    for (const release of releases) release();
   }
 }

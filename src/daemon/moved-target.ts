@@ -156,8 +156,14 @@ function isFault(error: unknown): false {
 
 /** What a person reads about a moved branch. The person may have moved it, so this accuses nobody. */
 export function movedBranchTrouble(project: Pick<Project, "name" | "path">, moved: MovedBranch): TargetTrouble {
-  const { branch, before, after, way, isKnown, tasks } = moved;
+  const { branch, before, after, way, isKnown, tasks, setAside } = moved;
   const [from, to] = [before.slice(0, 10), after.slice(0, 10)];
+  const command = `signalbox project branches ${project.name}`;
+  if (setAside !== undefined)
+    return {
+      reason: `"${branch}", the branch of the task ${tasks.join(" and ")}, was moved from ${from} to ${to} while the task had no workspace, and not by a merge of its parts. The branch was restored. The commits are not part of the task's work; Signalbox's own repository keeps them as ${setAside}.`,
+      fix: `See them: git -C ${shellWord(project.path)} log ${from}..${to}\nTo report it no more: ${command} --accept ${shellWord(branch)}`,
+    };
   const how = {
     forward: `was moved from ${from} to ${to} without a merge of Signalbox`,
     back: `was moved back from ${from} to ${to}`,
@@ -167,7 +173,6 @@ export function movedBranchTrouble(project: Pick<Project, "name" | "path">, move
   const who = isKnown
     ? ` That was done in the worktree of ${tasks.join(" and ")}, or the new commit was made there.`
     : " That was while agents worked in worktrees of the repository. Git does not record who did it; it may have been you.";
-  const command = `signalbox project branches ${project.name}`;
   const see = way === "deleted" ? "" : `See it: git -C ${shellWord(project.path)} log ${shellWord(branch)}\n`;
   return {
     reason: `Your branch "${branch}" ${how[way]}.${who}`,
@@ -193,7 +198,7 @@ export function notedBranches(project: Project | undefined, task: Pick<Task, "id
   const noted = project?.movedBranches?.filter(({ blocks, tasks }) => !blocks && tasks.includes(task.id)) ?? [];
   return noted.map((moved) => {
     const { reason, fix } = movedBranchTrouble(project as Project, moved);
-    return `${reason} Its commits are kept.\n${fix}`;
+    return `${reason}${moved.setAside === undefined ? " Its commits are kept." : ""}\n${fix}`;
   });
 }
 

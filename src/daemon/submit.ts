@@ -6,7 +6,7 @@ import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import { createTurns, type Turns } from "../keyed.ts";
-import type { StoredEffect, StoredTask } from "../ports/store.ts";
+import type { SavedDecision, StoredEffect, StoredTask } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import { evidenceOf, gatherFacts, type LookPorts, lookTimeout, type TimeLimit, withEvidence } from "./look.ts";
 import { createRefusals, type Refusals } from "./refusals.ts";
@@ -41,6 +41,18 @@ export type Submit = (
   urgency?: Urgency,
 ) => Promise<Answer>;
 
+/** A request with the task that it is for. */
+export interface TaskRequest {
+  readonly task: string;
+  readonly request: Request;
+}
+
+/**
+ * Submits requests that count only together, as brakes: all decisions are saved in one transaction, or none where one is
+ * refused. A task that has ended before is ignored. `isDry`: nothing is saved. The last of the answers is the refusal, if there is one.
+ */
+export type SubmitTogether = (requests: readonly TaskRequest[], isDry?: boolean) => Promise<readonly Answer[]>;
+
 /** `brake`: a person stops the task. That waits for no other decision, and depends on no file and no git. */
 type Urgency = "usual" | "brake";
 
@@ -48,41 +60,91 @@ type Urgency = "usual" | "brake";
 const maxTries = 10;
 
 /** The only way to change a task: read, decide, save. A refusal changes nothing, but is recorded with its caller. */
-export function createSubmit(ports: SubmitPorts): Submit {
-  const { store, inTurn = createTurns(), refusals = createRefusals(ports) } = ports;
-  // The mutex only saves work: the store refuses a decision about an older revision, and the decision is retried.
-  return (id, request, document, urgency = "usual") =>
-    urgency === "brake"
-      ? submit(id, request, document, urgency)
-      : inTurn(id, () => submit(id, request, document, urgency));
-
-  async function submit(
+export function createSubmit(ports: SubmitPorts): Submit & { readonly together: SubmitTogether } {
+  const { store, clock, changed, inTurn = createTurns(), refusals = createRefusals(ports) } = ports;
+  const decideAbout = async (
     id: string,
     request: Request,
     document: string | Addition | undefined,
     urgency: Urgency,
-  ): Promise<Answer> {
-    for (let attempt = 1; ; attempt++) {
-      const stored = await store.getTask(id);
-      if (stored === undefined)
-        throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List the tasks: signalbox task list" });
-      try {
-        return await submitOnce({ ...ports, refusals }, stored, request, document, urgency);
-      } catch (error) {
-        if (!(error instanceof Fault) || error.code !== "store.conflict" || attempt === maxTries) throw error;
+  ) => {
+    const stored = await store.getTask(id);
+    if (stored === undefined)
+      throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List the tasks: signalbox task list" });
+    return decideOnce(ports, stored, request, document, urgency);
+  };
+  const submit = (id: string, request: Request, document: string | Addition | undefined, urgency: Urgency) =>
+    unlessConflict(async () => {
+      const { save, mayGoOn, ...answer } = await decideAbout(id, request, document, urgency);
+      if (answer.decision.kind === "rejected")
+        await refusals.note(answer.stored.task, request, answer.decision.reasons);
+      if (save === undefined) return answer;
+      const stored = await store.saveDecision({ ...save, at: clock.now() });
+      changed(stored, mayGoOn);
+      return { ...answer, stored };
+    });
+  const together: SubmitTogether = (requests, isDry = false) =>
+    unlessConflict(async () => {
+      const decided = await Promise.all(
+        requests.map(async ({ task, request }) => unlessEnded(await decideAbout(task, request, undefined, "brake"))),
+      );
+      for (const [i, { decision, stored }] of decided.entries()) {
+        const request = requests[i]?.request;
+        if (decision.kind !== "rejected" || request === undefined) continue;
+        await refusals.note(stored.task, request, decision.reasons);
+        return decided.slice(0, i + 1);
       }
+      const at = clock.now();
+      const saves = decided.flatMap(({ save }) => (save === undefined ? [] : [{ ...save, at }]));
+      if (isDry || saves.length === 0) return decided;
+      const saved = new Map((await store.saveDecisions(saves)).map((stored) => [stored.task.id, stored]));
+      return decided.map(({ save, mayGoOn, ...answer }) => {
+        const stored = saved.get(answer.stored.task.id) ?? answer.stored;
+        if (save !== undefined) changed(stored, mayGoOn);
+        return { ...answer, stored };
+      });
+    });
+  // The mutex only saves work: the store refuses a decision about an older revision, and the decision is retried.
+  return Object.assign<Submit, { together: SubmitTogether }>(
+    (id, request, document, urgency = "usual") =>
+      urgency === "brake"
+        ? submit(id, request, document, urgency)
+        : inTurn(id, () => submit(id, request, document, urgency)),
+    { together },
+  );
+}
+
+async function unlessConflict<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "store.conflict" || attempt === maxTries) throw error;
     }
   }
 }
 
-async function submitOnce(
-  ports: SubmitPorts & { readonly refusals: Refusals },
+/** A request that was decided, and what is to be saved for it; undefined where nothing changes. */
+interface Decided extends Answer {
+  readonly save?: Omit<SavedDecision, "at">;
+  /** The task may continue by itself afterwards. */
+  readonly mayGoOn: boolean;
+}
+
+function unlessEnded(decided: Decided): Decided {
+  const { decision } = decided;
+  if (decision.kind !== "rejected" || !decision.reasons.some(({ code }) => code === "terminal")) return decided;
+  return { ...decided, decision: { kind: "ignored", why: "The task had ended before." } };
+}
+
+async function decideOnce(
+  ports: SubmitPorts,
   stored: StoredTask,
   request: Request,
   given: string | Addition | undefined,
   urgency: Urgency,
-): Promise<Answer> {
-  const { store, clock, changed, refusals } = ports;
+): Promise<Decided> {
+  const { store, clock } = ports;
   const { task } = stored;
   const { id, status: from } = task;
   const actor = actorOf(request);
@@ -102,34 +164,31 @@ async function submitOnce(
     timeLimit,
   );
   const open = await store.openEffects(id);
+  const unchanged = { stored, from, mayGoOn: false };
   if (open.length > 0 && saysAllIsDone(request))
-    return { decision: { kind: "ignored", why: "The task owes effects by now." }, stored, from };
+    return { decision: { kind: "ignored", why: "The task owes effects by now." }, ...unchanged };
   const first = decide(workflow, task, request, withOwed(withUnstarted(facts, task, open), task, open));
   const owes = open.length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
-  if (decision.kind === "ignored") return { decision, stored, from };
-  if (decision.kind === "rejected") {
-    await refusals.note(task, request, decision.reasons);
-    return { decision, stored, from };
-  }
-  const at = clock.now();
+  if (decision.kind === "ignored" || decision.kind === "rejected") return { decision, ...unchanged };
   const dropsOwed = endsWork(task, request, decision.task) || leavesFailure(task, decision);
-  const artifacts = evidenceOf(id, decision.events, facts, document.authors, at);
+  const artifacts = evidenceOf(id, decision.events, facts, document.authors, clock.now());
   const events = withEvidence(decision.events, artifacts, actor.run);
-  const saved = await store.saveDecision({
-    task: decision.task,
-    revision: stored.revision,
-    isOpen: decision.task.phase !== "over",
-    events: [...changes, ...events],
-    effects: dropsOwed ? [...endings(open), ...decision.effects] : decision.effects,
-    at,
-    ...(changes.length > 0 ? { document } : {}),
-    artifacts,
-    dropsOwed,
-    retriesFailed: isTriedAgain(task, request),
-  });
-  changed(saved, owes || decision.effects.length > 0 || decision.task.phase !== "waiting");
-  return { decision, stored: saved, from };
+  return {
+    ...{ decision, stored, from },
+    mayGoOn: owes || decision.effects.length > 0 || decision.task.phase !== "waiting",
+    save: {
+      task: decision.task,
+      revision: stored.revision,
+      isOpen: decision.task.phase !== "over",
+      events: [...changes, ...events],
+      effects: dropsOwed ? [...endings(open), ...decision.effects] : decision.effects,
+      ...(changes.length > 0 ? { document } : {}),
+      artifacts,
+      dropsOwed,
+      retriesFailed: isTriedAgain(task, request),
+    },
+  };
 }
 
 const maxHops = 10;

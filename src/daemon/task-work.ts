@@ -88,12 +88,18 @@ async function collected(own: ProjectWorkspaces, project: Project, task: Task): 
 
 /**
  * The commit of a task's work where its workspace is gone or was released: as last collected, or the branch in the
- * user's repository if that has more. Undefined where there is neither.
+ * user's repository if that has more. Undefined where there is neither. The branch of a parent without a workspace moves only by
+ * merges of its parts: what else is on it is set aside.
  */
 export async function keptWork(
-  { control }: Pick<ProjectWorkspaces, "control">,
+  { control, isJoined, setAside }: Pick<ProjectWorkspaces, "control" | "isJoined" | "setAside">,
   project: Project,
-  { id, branch, ...rest }: Pick<Task, "id" | "branch"> & Partial<Pick<Task, "parent" | "part">>,
+  {
+    id,
+    branch,
+    workspace,
+    ...rest
+  }: Pick<Task, "id" | "branch" | "workspace"> & Partial<Pick<Task, "parent" | "part">>,
 ): Promise<string | undefined> {
   const collected = await control.commitAt(taskRef(id));
   // The branch of a part belongs to its slot: another part may have it by now.
@@ -101,6 +107,11 @@ export async function keptWork(
   const { branches } = await control.syncFrom({ from: project.path, name: "user" });
   const own = branches[branch];
   if (collected === undefined || own === undefined) return collected ?? own;
+  if (workspace === "" && own !== collected && (await isJoined?.(id)) === true) {
+    if (!(await control.isAncestor(own, collected)))
+      await setAside?.({ task: id, branch, commit: collected, tip: own });
+    return collected;
+  }
   return (await control.isAncestor(collected, own)) ? own : collected;
 }
 
@@ -108,16 +119,13 @@ export async function keptWork(
  * The commit of a task's work: collected from its workspace, else as last collected, else the user's own branch of that
  * name. Undefined where there is none of these.
  */
-export async function taskCommit(
-  { control, kind }: ProjectWorkspaces,
-  project: Project,
-  task: Task,
-): Promise<string | undefined> {
+export async function taskCommit(own: ProjectWorkspaces, project: Project, task: Task): Promise<string | undefined> {
+  const { control, kind } = own;
   const found = task.workspace === "" ? undefined : await kind.inspect(task.workspace);
   if (found?.kind === "there" && found.branch !== undefined) {
     return (await control.collect({ folder: task.workspace, branch: found.branch, task: task.id })).commit;
   }
-  return keptWork({ control }, project, task);
+  return keptWork(own, project, task);
 }
 
 export const otherBranchCode = "workspace.other-branch";

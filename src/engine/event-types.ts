@@ -90,6 +90,7 @@ export const eventTypes = {
       before: "the commit it had, which Signalbox keeps",
       after: "the commit it has now (empty where it was deleted)",
       isKnown: "whether that was done in its workspace, or the new commit was made there",
+      setAside: "the ref that keeps `after`, where the branch is that of a parent without a workspace and was restored",
     },
   },
   "document.unclaimed": {

@@ -121,6 +121,11 @@ export function beganRef(task: string): string {
   return `refs/signalbox/began/${task}`;
 }
 
+/** The ref of a commit that was found on a parent's branch, and that no merge has put there. */
+export function asideRef(task: string, commit: string): string {
+  return `refs/signalbox/aside/${task}/${commit}`;
+}
+
 /** A ref that was made for a task. */
 export interface TaskRef {
   readonly ref: string;

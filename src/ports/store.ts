@@ -39,6 +39,8 @@ export interface Store {
   listTasks(filter: TaskFilter, page: Page): Promise<readonly StoredTask[]>;
   /** Saves a decision if the task is still at `revision`; otherwise refused with `store.conflict`. */
   saveDecision(decision: SavedDecision): Promise<StoredTask>;
+  /** Saves decisions about several tasks in one transaction: all of them, or none. */
+  saveDecisions(decisions: readonly SavedDecision[]): Promise<readonly StoredTask[]>;
   /**
    * Adds to a task's history without changing the task. Without a task (an empty id) the events belong to the home: they
    * are in the event feed only, and `data.project` names their project.
@@ -153,6 +155,11 @@ export interface MovedBranch {
   readonly isKnown: boolean;
   /** Whether a person is called, and nothing is merged into the branch. Otherwise the move may as well be the user's. */
   readonly blocks: boolean;
+  /**
+   * The ref of the control repository that keeps `after`: the branch is that of a parent without a workspace, and was
+   * restored. Missing where the branch is the user's own.
+   */
+  readonly setAside?: string;
   readonly at: number;
 }
 

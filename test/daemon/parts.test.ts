@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { taskRef } from "../../src/ports/control-repository.ts";
+import { asideRef, taskRef } from "../../src/ports/control-repository.ts";
 import { partStage } from "./part-stage.ts";
 
 describe.each(["clone", "worktree"] as const)("in workspaces of kind %s", (workspaces) => {
@@ -80,6 +80,41 @@ describe.each(["clone", "worktree"] as const)("in workspaces of kind %s", (works
     expect(await (await control()).commitAt(taskRef("b1111"))).toBe(lost);
     expect(await ask("diffTask", "b1111")).toMatchObject({ commit: lost, target: "team/x" });
     expect(await ask("fetchTask", "b1111", { as: "rescued" })).toMatchObject({ commit: lost, how: "created" });
+  });
+});
+
+describe.each(["before", "after"] as const)("a part commits to its parent's branch %s another is merged", (when) => {
+  test.each(["done", "dropped"] as const)("the commit is set aside, noted, and not taken in: %s", async (end) => {
+    const stage = await partStage({ workspaces: "worktree" });
+    const { begin, part, move, commit, git, repository, tip, ask, control, store } = stage;
+    await begin();
+    const [foreign, other] = [await part("b1111", 1), await part("b2222", 2)];
+    if (when === "before") git(foreign.workspace, "checkout", "-qB", "team/x");
+    commit(other.workspace, { "cup.md": "full\n" });
+    if (when === "after") {
+      await move("b2222", "merging");
+      git(foreign.workspace, "checkout", "-qB", "team/x");
+    }
+    const planted = commit(foreign.workspace, { "evil.md": "unreviewed\n" });
+    git(foreign.workspace, "checkout", "-q", "team/x-agent-1");
+    await move("b1111", "dropped");
+    if (when === "before") await move("b2222", end === "done" ? "merging" : "dropped");
+    const before = await tip();
+    const joined = await move("ppppp", "whole");
+    expect(joined).toMatchObject({ status: "joined" });
+    expect(git(joined.workspace, "rev-parse", "HEAD")).toBe(await tip());
+    expect(await tip()).toBe(before);
+    expect(git(repository, "rev-parse", "team/x")).toBe(before);
+    expect(git(joined.workspace, "ls-files")).not.toContain("evil.md");
+    const ref = asideRef("ppppp", planted);
+    expect(await (await control()).commitAt(ref)).toBe(planted);
+    expect((await store.getProject("coffee"))?.movedBranches).toMatchObject([
+      { branch: "team/x", before: expect.any(String), after: planted, blocks: false, setAside: ref, tasks: ["ppppp"] },
+    ]);
+    const { warnings } = (await ask("explainTask", "ppppp")) as { warnings: readonly string[] };
+    expect(warnings.join()).toContain(`keeps them as ${ref}`);
+    const events = await store.listEvents({ task: "ppppp" }, 0, 1_000);
+    expect(events.filter(({ event }) => event.type === "branch.moved")).toHaveLength(1);
   });
 });
 

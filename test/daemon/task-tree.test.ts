@@ -7,6 +7,9 @@ import { getTask } from "../../src/daemon/requests/tasks.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { sampleDecision } from "../contracts/samples.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { childrenStage, parentWorkflow, partWorkflow } from "./children-stage.ts";
 
 type Stage = Awaited<ReturnType<typeof childrenStage>>;
@@ -76,10 +79,9 @@ test("a cancel names the open tasks that depend on the task, and not those that 
   expect(await cancel("p1", { tree: true })).toMatchObject({ awaitedBy: ["x1"] });
 });
 
-test("a cancel with tree changes nothing if a task below has no state for it, and names that task", async () => {
-  const { cancel, status, core, clock } = await family();
-  const text = "version: 1\nstates: { todo: { waits_for: human, next: done }, done: { terminal: true } }\n";
-  const { workflow } = loadWorkflow(text, "endless.yml");
+/** Creates a task of another workflow below q1. */
+async function createOther({ core, clock }: Stage, text: string): Promise<void> {
+  const { workflow } = loadWorkflow(text, "other.yml");
   if (workflow === undefined) throw new Error("The workflow does not load.");
   await core.workflows.keep(workflow, text);
   const facts = await core.factsOf({ ...blankIdentity, id: "s1", project: "coffee" } as never);
@@ -90,10 +92,64 @@ test("a cancel with tree changes nothing if a task below has no state for it, an
     const { task, events, effects } = decision;
     return { task, document: { text: "", authors: {} }, events, effects, at: clock.now() };
   });
+}
+
+test.for([
+  [
+    "has no state for it",
+    "version: 1\nstates: { todo: { waits_for: human, next: done }, done: { terminal: true } }\n",
+    "has no terminal state with the outcome cancelled",
+  ],
+  [
+    "has a guard that forbids it",
+    `version: 1
+states:
+  todo: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: todo, to: dropped, by: human, when: commits > 0 }]
+`,
+    "[Cc]ommit",
+  ],
+])("a cancel with tree changes nothing if a task below %s, and names that task", async ([, text = "", why = ""]) => {
+  const stage = await family();
+  const { cancel, status, rest } = stage;
+  await createOther(stage, text);
   await expect(cancel("p1", { tree: true })).rejects.toMatchObject({
-    message: expect.stringMatching(/^coffee#\d+ \(s1\), which is below it, cannot be cancelled\.$/),
+    message: expect.stringMatching(
+      new RegExp(`^coffee#\\d+ \\(s1\\), which is below it, cannot be cancelled, so nothing was\\. .*${why}`),
+    ),
     hint: expect.stringContaining("leave --tree out"),
   });
+  await rest();
+  expect([await status("p1"), await status("q1"), await status("r1")]).toEqual(["building", "planning", "planning"]);
+});
+
+test("a cancel with tree changes nothing if the workflow of a part is lost", async () => {
+  const { cancel, status, rest, a, store } = await family();
+  const stored = await store.getTask(a.id);
+  if (stored === undefined) throw new Error("missing");
+  await store.saveDecision(sampleDecision(stored, { workflowHash: "0" }));
+  await expect(cancel("p1", { tree: true })).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /which is below it, cannot be cancelled, so nothing was\. The store has no workflow/,
+    ),
+  });
+  await rest();
+  expect([await status("p1"), await status("q1")]).toEqual(["building", "planning"]);
+});
+
+test("a cancel with tree that cannot be saved has cancelled nothing", async () => {
+  const memory = createMemoryStore();
+  let isDead = false;
+  const store: Store = {
+    ...memory,
+    saveDecision: async (decision) => (isDead ? Promise.reject(new Error("dead")) : memory.saveDecision(decision)),
+    saveDecisions: () => Promise.reject(new Error("The daemon is killed.")),
+  };
+  const { cancel, status } = await family({ store });
+  isDead = true;
+  await expect(cancel("p1", { tree: true })).rejects.toThrow("The daemon is killed.");
   expect([await status("p1"), await status("q1"), await status("r1")]).toEqual(["building", "planning", "planning"]);
 });
 

@@ -10,7 +10,7 @@ test("without a readable workspace a task's work is the collected commit, or the
   const control = await stage.control(user);
   const workspace = cloneOf(stage, user);
   const project = { path: user.folder } as Project;
-  const kept = () => keptWork({ control }, project, { id: "t1", branch: "mine" });
+  const kept = () => keptWork({ control }, project, { id: "t1", branch: "mine", workspace: "" });
   expect(await kept()).toBeUndefined();
 
   workspace.git("checkout", "--quiet", "-b", "mine");

@@ -12,7 +12,16 @@ import {
 } from "../../src/adapters/sqlite/faults.ts";
 import type { Task } from "../../src/engine/task.ts";
 import type { Kept } from "../../src/ports/records.ts";
-import type { Collection, Project, Store, StoredArtifact, StoredDocument, StoredEvent } from "../../src/ports/store.ts";
+import type {
+  Collection,
+  Project,
+  SavedDecision,
+  Store,
+  StoredArtifact,
+  StoredDocument,
+  StoredEvent,
+  StoredTask,
+} from "../../src/ports/store.ts";
 import {
   createEffects,
   createLists,
@@ -210,7 +219,10 @@ function compareBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
-type Tasks = Pick<Store, "createTask" | "saveDecision" | "saveDocument" | "getDocument" | "deleteTask">;
+type Tasks = Pick<
+  Store,
+  "createTask" | "saveDecision" | "saveDecisions" | "saveDocument" | "getDocument" | "deleteTask"
+>;
 
 export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
   const { tasks, projects } = tables;
@@ -226,6 +238,41 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
     if (key === null) return;
     for (const row of tasks.values())
       if (row.parent === task.parent && partKey(row.data.read() as Task) === key) throw partTaken(task, row.id);
+  };
+
+  const check = ({ task, revision }: SavedDecision) => {
+    const row = mustHaveTask(tables, task.id);
+    if (row.revision !== revision) throw conflict(task.id, revision, row.revision);
+  };
+  const save = (decision: SavedDecision): StoredTask => {
+    check(decision);
+    const {
+      task,
+      revision,
+      isOpen,
+      events,
+      effects,
+      at,
+      document,
+      artifacts = [],
+      dropsOwed,
+      retriesFailed,
+    } = decision;
+    const row = mustHaveTask(tables, task.id);
+    const { branch, status, parent } = task;
+    if (isOpen && (row.branch !== branch || !row.isOpen)) claimBranch(task, row.project);
+    const happened = prepare(tables, row, { revision: revision + 1, entry: task.entry, at, events, effects });
+    const evidence = artifacts.map((each) => [mustHaveTask(tables, each.task), JSON.stringify(each)] as const);
+    const texts = {
+      data: snapshot(task),
+      document: document === undefined ? row.document : snapshot(document),
+    };
+    Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, ...texts });
+    if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
+    if (retriesFailed) retryFailed(row, at);
+    for (const [owner, text] of evidence) owner.artifacts.push(text);
+    keep(tables, row, happened);
+    return toStoredTask(row);
   };
 
   return {
@@ -250,35 +297,11 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         keep(tables, row, happened);
         return toStoredTask(row);
       }),
-    saveDecision: ({
-      task,
-      revision,
-      isOpen,
-      events,
-      effects,
-      at,
-      document,
-      artifacts = [],
-      dropsOwed,
-      retriesFailed,
-    }) =>
+    saveDecision: (decision) => write(() => save(decision)),
+    saveDecisions: (decisions) =>
       write(() => {
-        const row = mustHaveTask(tables, task.id);
-        if (row.revision !== revision) throw conflict(task.id, revision, row.revision);
-        const { branch, status, parent } = task;
-        if (isOpen && (row.branch !== branch || !row.isOpen)) claimBranch(task, row.project);
-        const happened = prepare(tables, row, { revision: revision + 1, entry: task.entry, at, events, effects });
-        const evidence = artifacts.map((each) => [mustHaveTask(tables, each.task), JSON.stringify(each)] as const);
-        const texts = {
-          data: snapshot(task),
-          document: document === undefined ? row.document : snapshot(document),
-        };
-        Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, ...texts });
-        if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
-        if (retriesFailed) retryFailed(row, at);
-        for (const [owner, text] of evidence) owner.artifacts.push(text);
-        keep(tables, row, happened);
-        return toStoredTask(row);
+        for (const decision of decisions) check(decision);
+        return decisions.map(save);
       }),
     saveDocument: (id, document, events, at) =>
       write(() => {

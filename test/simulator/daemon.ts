@@ -14,7 +14,7 @@ import type { Git } from "../../src/ports/git.ts";
 import type { Harness } from "../../src/ports/harness.ts";
 import type { ProcessTable } from "../../src/ports/processes.ts";
 import { isCheckout, type Kept } from "../../src/ports/records.ts";
-import type { Collection, Project, Store } from "../../src/ports/store.ts";
+import type { Collection, Project, SavedDecision, Store, StoredTask } from "../../src/ports/store.ts";
 import type { Commands, Log } from "../../src/ports/system.ts";
 import type { WorkspaceKind } from "../../src/ports/workspaces.ts";
 import type { ProjectFiles } from "../../src/project-tests/finders.ts";
@@ -232,6 +232,20 @@ export function createNotary(world: World): Store {
     },
   });
 
+  const saved = async (decision: SavedDecision, stored: StoredTask): Promise<void> => {
+    const { task, events, document } = decision;
+    const before = known.get(task.id);
+    if (!decision.isOpen) world.tasks.open.delete(task.id);
+    for (const { type, by, data } of events)
+      note(`${task.id} ${type} by ${by}${type === "task.moved" ? ` ${String(data.from)} → ${String(data.to)}` : ""}`);
+    if (before === undefined) return;
+    checkDecision(world, before, decision);
+    checkDone(world, before.task, task, await store.merges.get(task.id));
+    if (hasPlans(world)) await checkFamily(world, before.task, task, decision.isOpen);
+    const authors = document?.authors ?? before.authors;
+    if (task.judged !== undefined) before.judged.add(task.judged.commit);
+    known.set(task.id, { ...before, task: stored.task, revision: stored.revision, authors });
+  };
   return {
     ...store,
     async createTask(project, decide) {
@@ -248,19 +262,16 @@ export function createNotary(world: World): Store {
     },
     async saveDecision(decision) {
       const stored = await store.saveDecision(decision);
-      const { task, events, document } = decision;
-      const before = known.get(task.id);
-      if (!decision.isOpen) world.tasks.open.delete(task.id);
-      for (const { type, by, data } of events)
-        note(`${task.id} ${type} by ${by}${type === "task.moved" ? ` ${String(data.from)} → ${String(data.to)}` : ""}`);
-      if (before === undefined) return stored;
-      checkDecision(world, before, decision);
-      checkDone(world, before.task, task, await store.merges.get(task.id));
-      if (hasPlans(world)) await checkFamily(world, before.task, task, decision.isOpen);
-      const authors = document?.authors ?? before.authors;
-      if (task.judged !== undefined) before.judged.add(task.judged.commit);
-      known.set(task.id, { ...before, task: stored.task, revision: stored.revision, authors });
+      await saved(decision, stored);
       return stored;
+    },
+    async saveDecisions(decisions) {
+      const all = await store.saveDecisions(decisions);
+      for (const [i, stored] of all.entries()) {
+        const decision = decisions[i];
+        if (decision !== undefined) await saved(decision, stored);
+      }
+      return all;
     },
     async saveDocument(task, document, events, at) {
       await store.saveDocument(task, document, events, at);

@@ -1,7 +1,14 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Effect } from "../../engine/decision.ts";
 import type { Task } from "../../engine/task.ts";
-import type { Store, StoredArtifact, StoredDocument, StoredTask, TaskFilter } from "../../ports/store.ts";
+import type {
+  SavedDecision,
+  Store,
+  StoredArtifact,
+  StoredDocument,
+  StoredTask,
+  TaskFilter,
+} from "../../ports/store.ts";
 import { prepareReading, type Read, type Reading, type Write } from "./connection.ts";
 import { dropped, type FirstOwed, nothingOwed, type Owing, retried } from "./effects.ts";
 import {
@@ -135,7 +142,7 @@ export function createTasks(
   database: DatabaseSync,
   write: Write,
   { history, owing, putDocument, addArtifact }: Belongings,
-): Pick<Store, "createTask" | "saveDecision" | "deleteTask"> {
+): Pick<Store, "createTask" | "saveDecision" | "saveDecisions" | "deleteTask"> {
   const nextNumber = prepareReading<[number]>(
     database,
     "update project set last_number = last_number + 1 where name = ? returning last_number",
@@ -172,6 +179,34 @@ export function createTasks(
     return key;
   };
 
+  const save = (decision: SavedDecision): StoredTask => {
+    const { task, revision, isOpen, events, effects, at, document, artifacts, dropsOwed, retriesFailed } = decision;
+    const { id, status, branch, parent, entry } = task;
+    const before = find.get(id);
+    if (before === undefined) throw taskMissing(id);
+    const [position, project, hadBranch, hadParent, wasOpen, now, createdAt, previous, wasOwed] = before;
+    if (now !== revision) throw conflict(id, revision, now);
+    if (hadBranch !== branch || hadParent !== parent || (wasOpen === 1) !== isOpen) {
+      if (isOpen) claimBranch(task, project);
+      changePlace.run(branch, parent, isOpen ? 1 : 0, position);
+    }
+    let first: FirstOwed | undefined;
+    if (wasOwed !== null && (dropsOwed || retriesFailed)) {
+      first = owing.change({ id, position, last: previous, owed: wasOwed }, (effect) =>
+        dropsOwed ? dropped(effect) : retried(effect, at),
+      );
+    }
+    const last = history.add({ position, last: previous, revision: revision + 1, entry, at, events, effects });
+    const isFree = first === undefined ? wasOwed === null : first.owed === null;
+    if (isFree && effects.length > 0) first = firstOf(effects, last, at);
+    const data = JSON.stringify(task);
+    if (first === undefined) change.run(status, revision + 1, at, last, data, position);
+    else changeOwed.run(first.owed, first.dueAt, status, revision + 1, at, last, data, position);
+    if (document !== undefined) putDocument(id, document);
+    if (artifacts !== undefined) for (const artifact of artifacts) addArtifact(artifact);
+    return { task, revision: revision + 1, isOpen, createdAt, updatedAt: at, order: position };
+  };
+
   return {
     createTask: (project, decide) =>
       write(() => {
@@ -191,33 +226,8 @@ export function createTasks(
         noteFirst.run(last, owed, dueAt, position);
         return { task, revision: 1, isOpen: true, createdAt: at, updatedAt: at, order: position };
       }),
-    saveDecision: ({ task, revision, isOpen, events, effects, at, document, artifacts, dropsOwed, retriesFailed }) =>
-      write((): StoredTask => {
-        const { id, status, branch, parent, entry } = task;
-        const before = find.get(id);
-        if (before === undefined) throw taskMissing(id);
-        const [position, project, hadBranch, hadParent, wasOpen, now, createdAt, previous, wasOwed] = before;
-        if (now !== revision) throw conflict(id, revision, now);
-        if (hadBranch !== branch || hadParent !== parent || (wasOpen === 1) !== isOpen) {
-          if (isOpen) claimBranch(task, project);
-          changePlace.run(branch, parent, isOpen ? 1 : 0, position);
-        }
-        let first: FirstOwed | undefined;
-        if (wasOwed !== null && (dropsOwed || retriesFailed)) {
-          first = owing.change({ id, position, last: previous, owed: wasOwed }, (effect) =>
-            dropsOwed ? dropped(effect) : retried(effect, at),
-          );
-        }
-        const last = history.add({ position, last: previous, revision: revision + 1, entry, at, events, effects });
-        const isFree = first === undefined ? wasOwed === null : first.owed === null;
-        if (isFree && effects.length > 0) first = firstOf(effects, last, at);
-        const data = JSON.stringify(task);
-        if (first === undefined) change.run(status, revision + 1, at, last, data, position);
-        else changeOwed.run(first.owed, first.dueAt, status, revision + 1, at, last, data, position);
-        if (document !== undefined) putDocument(id, document);
-        if (artifacts !== undefined) for (const artifact of artifacts) addArtifact(artifact);
-        return { task, revision: revision + 1, isOpen, createdAt, updatedAt: at, order: position };
-      }),
+    saveDecision: (decision) => write(() => save(decision)),
+    saveDecisions: (decisions) => write(() => decisions.map(save)),
     deleteTask: (id) =>
       write(() => {
         history.removeOfTask(id);

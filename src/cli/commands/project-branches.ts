@@ -8,7 +8,7 @@ import { writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { json, textFlag } from "./parameters.ts";
 
-const movedForm = "{ branch, before, after, way, tasks, isKnown, blocks, at }";
+const movedForm = "{ branch, before, after, way, tasks, isKnown, blocks, setAside?, at }";
 
 export const branches = command({
   parameters: {
@@ -26,7 +26,7 @@ export const branches = command({
   },
   docs: {
     brief: "List branches of yours that agents in worktrees may have moved or deleted, and restore them",
-    fullDescription: `Agents in worktrees share your repository's branches. A branch is listed if, while an agent worked in a worktree, it was moved to commits of the agent, moved away from its commits, or deleted with its commits, and not in a checkout of yours. The commits that it had are kept, whatever you decide. If it was done in an agent's worktree, or the new commit was made there, you are called, and nothing is merged into the branch. Otherwise it may have been you: then it is only listed, for 30 days. Agents in clones cannot do this.
+    fullDescription: `Agents in worktrees share your repository's branches. A branch is listed if, while an agent worked in a worktree, it was moved to commits of the agent, moved away from its commits, or deleted with its commits, and not in a checkout of yours. The commits that it had are kept, whatever you decide. If it was done in an agent's worktree, or the new commit was made there, you are called, and nothing is merged into the branch. Otherwise it may have been you: then it is only listed, for 30 days. The branch of a task whose parts work is restored at once, and listed with the commits that were set aside. Agents in clones cannot do this.
 
 --json: { branches: [${movedForm}] }. With --restore or --accept it is one of these
 Exit codes: 0 ok, 1 it has moved again, or a checkout of yours has its files, 2 wrong usage, 3 no such project`,
@@ -41,7 +41,11 @@ Exit codes: 0 ok, 1 it has moved again, or a checkout of yours has its files, 2 
       const decision = restore === undefined ? "accept" : "restore";
       const moved = await call(routes.settleBranch, { params, body: { branch, decision } });
       if (json) return this.print(writeJson(moved));
-      const { before, after } = moved;
+      const { before, after, setAside } = moved;
+      if (setAside !== undefined)
+        return this.say(
+          `The commit ${after} is kept as ${setAside} in Signalbox's own repository, and is reported no more.`,
+        );
       return this.say(
         decision === "restore"
           ? `"${visible(branch)}" is at ${before.slice(0, 10)} again.${after === "" ? "" : ` The commit ${after}, which it had until now, is kept in Signalbox's own repository.`}`
@@ -61,7 +65,7 @@ Exit codes: 0 ok, 1 it has moved again, or a checkout of yours has its files, 2 
     const rows = answer.branches.map((each) => [
       each.branch,
       each.before.slice(0, 10),
-      each.after === "" ? "deleted" : each.after.slice(0, 10),
+      each.setAside === undefined ? each.after.slice(0, 10) || "deleted" : "restored",
       each.blocks ? "refused" : "go on",
       each.tasks.join(", "),
     ]);

@@ -210,13 +210,14 @@ async function prepare(
  * commit; undefined where nothing was collected.
  */
 async function bringBack(
-  { control, repository }: ProjectWorkspaces,
+  own: ProjectWorkspaces,
   project: Project,
   task: Task,
   workspace: Workspace,
 ): Promise<string | undefined> {
+  const { control, repository } = own;
   if ((await control.commitAt(taskRef(task.id))) === undefined) return undefined;
-  const commit = await keptWork({ control }, project, task);
+  const commit = await keptWork(own, project, task);
   if (commit === undefined || workspace.kind !== "worktree") return commit;
   await control.restoreBranch({ repository, branch: task.branch, commit });
   return commit;

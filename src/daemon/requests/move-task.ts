@@ -1,6 +1,7 @@
 import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/tasks.ts";
+import { engineEnd } from "../../engine/child-workflows.ts";
 import { storedDependency } from "../../engine/dependency.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import { Fault } from "../../fault.ts";
@@ -11,6 +12,7 @@ import type { Core } from "../core.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { allTasks } from "../project.ts";
+import type { Answer, TaskRequest } from "../submit.ts";
 import { changeView } from "../views.ts";
 
 type About = Asked<{ readonly project?: string }, unknown>;
@@ -36,43 +38,79 @@ export function continueTask(core: Core): Handler<Routes["continueTask"]> {
 }
 
 /**
- * Moves the task to the terminal state with the outcome cancelled. With `tree` every open task below it is cancelled too;
- * if one of them has no such state, nothing is cancelled. `tree` also works for a task that has ended before.
+ * Moves the task to the terminal state with the outcome cancelled. With `tree` every open task below it is cancelled too,
+ * in one transaction; if one of them cannot be, nothing is cancelled. `tree` also works for a task that has ended before.
  */
 export function cancelTask(core: Core): Handler<Routes["cancelTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const isTree = asked.body.tree === true;
+    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
     const open = await openBelow(core, stored.task.id);
     const below = isTree ? open : [];
     const workflow = await core.workflows.get(stored.task.workflowHash).catch(async (error) => {
       // Without its workflow the task has no state to move to. Its programs are ended nevertheless.
-      const { role } = await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
-      if (role !== "human") throw error;
+      if (actor.role !== "human") throw error;
       await haltTask(core, stored.task.id, async () => {});
       throw withoutWorkflow(stored, error);
     });
     const to = cancelledState(workflow, stored.task.status);
+    for (const other of below) if (other.task.part !== undefined) await checkPartEnds(core, other);
     // The parts of a plan end with their parent.
     const others = below.filter(({ task }) => task.part === undefined);
-    const ends = await Promise.all(
-      others.map(async (other) => ({ other, end: await endOf(core, other).catch(asPartOf(other)) })),
-    );
-    const isOver = workflow.states[stored.task.status]?.terminal === true && others.length > 0;
-    const change = isOver
-      ? await changeView(core, {
-          decision: { kind: "ignored", why: "The task had ended before." },
-          ...{ stored, from: stored.task.status },
-        })
-      : await ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }));
-    for (const { other, end } of ends)
-      await ask(core, asked, other, (actor) => ({ kind: "move", to: end, actor })).catch(unlessEnded);
+    const change =
+      others.length === 0
+        ? await ask(core, asked, stored, (actor) => ({ kind: "move", to, actor }))
+        : await cancelTree(core, asked, stored, others);
     const left = isTree ? [] : open.filter(({ task }) => task.part === undefined);
     return {
       ...{ ...change, below: idsIn(below), left: idsIn(left) },
       awaitedBy: idsIn(await awaiting(core, stored.task.id, new Set(idsIn(below)))),
     };
   };
+}
+
+/** Cancels a task with others in one transaction. Each is decided before the first program is ended. */
+async function cancelTree(
+  core: Core,
+  about: About,
+  top: StoredTask,
+  others: readonly StoredTask[],
+): Promise<ChangeView> {
+  const all = [top, ...others];
+  const requests: TaskRequest[] = [];
+  for (const each of all) {
+    const naming = each === top ? rethrow : asPartOf(each);
+    const to = await endOf(core, each).catch(naming);
+    const request = (actor: Actor): Request => ({ kind: "move", to, actor });
+    const actor = await actorFor(core, each, about, request).catch(naming);
+    requests.push({ task: each.task.id, request: request(actor) });
+  }
+  const submit = async (isDry: boolean): Promise<Answer> => {
+    const answers = await core.submit.together(requests, isDry);
+    const last = answers.at(-1);
+    const refused = all[answers.length - 1];
+    if (last?.decision.kind === "rejected" && refused !== undefined && refused !== top)
+      asPartOf(refused)(new Refusal(last.decision.reasons));
+    const [first] = answers;
+    if (first === undefined) throw new Error("A tree without its top.");
+    return first;
+  };
+  const dry = await submit(true);
+  if (dry.decision.kind === "rejected") return changeView(core, dry);
+  return changeView(core, await haltTask(core, idsIn(all), () => submit(false)));
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+/** Refuses where the engine could not end a part with its parent. */
+async function checkPartEnds({ workflows }: Core, part: StoredTask): Promise<void> {
+  const { workflowHash, status, id } = part.task;
+  const workflow = await workflows.get(workflowHash).catch(asPartOf(part));
+  if (workflow.states[status]?.terminal === true || engineEnd(workflow, status) !== undefined) return;
+  asPartOf(part)(new Fault("children.endless", `The engine cannot end the part ${id} in "${status}".`));
 }
 
 function idsIn(tasks: readonly StoredTask[]): readonly string[] {
@@ -104,19 +142,13 @@ function asPartOf({ task }: StoredTask): (error: unknown) => never {
     if (!(error instanceof Fault) && !(error instanceof Refusal)) throw error;
     throw new Fault(
       "task.endless",
-      `${task.project}#${task.number} (${task.id}), which is below it, cannot be cancelled.`,
+      `${task.project}#${task.number} (${task.id}), which is below it, cannot be cancelled, so nothing was. ${error.message}`,
       {
-        hint: `See why: signalbox task cancel ${task.id}\nTo cancel without the tasks below it, leave --tree out.`,
+        hint: `Cancel that one first: signalbox task cancel ${task.id}\nTo cancel without the tasks below it, leave --tree out.`,
         cause: error,
       },
     );
   };
-}
-
-/** A task that has ended meanwhile needs no cancel. */
-function unlessEnded(error: unknown): void {
-  const isEnded = error instanceof Refusal && error.reasons.some(({ code }) => code === "terminal");
-  if (!isEnded) throw error;
 }
 
 /** Authorises and submits a caller's request. Throws a refusal, which the API answers as an error. */

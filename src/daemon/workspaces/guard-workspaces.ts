@@ -9,11 +9,17 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { shellWord } from "../../shell-quote.ts";
-import { remoteName } from "../project.ts";
-import { createOwnMoves, noticeMoves } from "./moved-branches.ts";
+import { allTasks, remoteName } from "../project.ts";
+import { createOwnMoves, noticeMoves, setForeignAside } from "./moved-branches.ts";
 import { collectOther, isOwnBranch, noteOwnBranch } from "./own-branches.ts";
 import { collectingFrom } from "./pool.ts";
-import { type KindName, movedRepository, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
+import {
+  type ForeignTip,
+  type KindName,
+  movedRepository,
+  type ProjectWorkspaces,
+  type WorkspacesOf,
+} from "./project-workspaces.ts";
 
 /**
  * Refuses to run git if the repository's configuration, hooks or attributes have changed since a person last trusted them: an
@@ -173,6 +179,14 @@ export function guardWorkspaces(ports: GuardPorts, workspacesOf: WorkspacesOf): 
         ...{ tasksBranch, renamed },
         deleting: (branch, remove) => own.during(branch, undefined, remove),
       }),
+      async isJoined(task: string) {
+        if ((await store.getTask(task))?.isOpen !== true) return false;
+        const folders = await store.workspaces.list({ project: project.name });
+        const isShared = project.workspaces === "worktree" || folders.some(({ kind }) => kind === "worktree");
+        return isShared && hasParts(store, task);
+      },
+      setAside: (foreign: ForeignTip) =>
+        setForeignAside({ ...ports, control: { ...opened.control, restoreBranch } }, project, foreign),
       async movedBranch(branch: string) {
         const bound = (await store.workspaces.list({ project: project.name })).some(
           ({ kind, task }) => kind === "worktree" && task !== "",
@@ -186,6 +200,10 @@ export function guardWorkspaces(ports: GuardPorts, workspacesOf: WorkspacesOf): 
     guarded.set(project, made);
     return made;
   };
+}
+
+async function hasParts(store: Store, parent: string): Promise<boolean> {
+  return (await allTasks(store, { parent })).some(({ task }) => task.part !== undefined);
 }
 
 /** The request that needs the branches reports why they cannot be read. */

@@ -1,13 +1,14 @@
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
-import type { BranchMove, ControlRepository, Synced } from "../../ports/control-repository.ts";
+import { asideRef, type BranchMove, type ControlRepository, type Synced } from "../../ports/control-repository.ts";
 import type { Git } from "../../ports/git.ts";
 import type { Run, Workspace } from "../../ports/records.ts";
 import type { MovedBranch, Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import { allTasks, targetOf } from "../project.ts";
 import { isOwnBranch } from "./own-branches.ts";
+import type { ForeignTip } from "./project-workspaces.ts";
 
 interface MovesPorts {
   readonly store: Store;
@@ -51,6 +52,34 @@ export async function noticeMoves(ports: MovesPorts, name: string, found: Found)
   });
 }
 
+/**
+ * While a parent has no workspace, its branch moves only by merges of its parts. Commits that were put on it otherwise, such as by
+ * a part that has checked it out, are kept under a ref and noted, and the branch is restored. If a checkout has files of the
+ * branch, it stays where it is; its commits are not used.
+ */
+export async function setForeignAside(
+  { store, clock, log, inTurn, control }: Omit<MovesPorts, "isOurs" | "git" | "folder">,
+  { name, path }: Pick<Project, "name" | "path">,
+  { task, branch, commit, tip }: ForeignTip,
+): Promise<void> {
+  await inTurn(`moved branches ${name}`, async () => {
+    const setAside = asideRef(task, tip);
+    const known = (await store.getProject(name))?.movedBranches ?? [];
+    if ((await control.commitAt(setAside)) === undefined) await control.moveRef(setAside, tip, undefined);
+    await control.restoreBranch({ repository: path, branch, commit, from: tip }).catch((error: unknown) => {
+      if (!(error instanceof Fault)) throw error;
+      log.warn("The branch of a parent could not be restored", { task, branch, error });
+    });
+    if (known.some((each) => each.setAside === setAside)) return;
+    const at = clock.now();
+    const way = await wayOf(control, commit, tip);
+    const about = { branch, before: commit, after: tip, isKnown: false, setAside };
+    await store.addEvents(task, [{ type: "branch.moved", by: "engine", data: about, set: {} }], at);
+    await save(store, name, [...known, { ...about, way, tasks: [task], blocks: false, at }]);
+    log.warn("Commits that no merge has made were set aside from the branch of a parent", { task, ...about });
+  });
+}
+
 /** How long a move is listed that may have been the user's own. */
 const noteTime = 30 * 24 * 60 * 60_000;
 
@@ -59,9 +88,10 @@ async function isSettled(
   { git, control, clock, folder }: MovesPorts,
   { path }: Project,
   { branches, only }: Found,
-  { branch, before, after, way, blocks, at }: MovedBranch,
+  { branch, before, after, way, blocks, setAside, at }: MovedBranch,
 ): Promise<boolean> {
   if (!blocks && clock.now() - at > noteTime) return true;
+  if (setAside !== undefined) return false;
   const tip = branches[branch];
   if (tip === undefined || (only !== undefined && !only.includes(branch))) return false;
   if (tip === before) return true;
@@ -231,7 +261,7 @@ export async function settleMovedBranch(
       throw new Fault("project.invalid", `"${branch}" is not among the moved branches of ${name}.`, {
         hint: `List them: signalbox project branches ${name}`,
       });
-    if (decision === "restore")
+    if (decision === "restore" && moved.setAside === undefined)
       await control.restoreBranch({ repository: path, branch, commit: moved.before, from: moved.after });
     await save(
       store,

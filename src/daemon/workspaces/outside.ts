@@ -253,7 +253,7 @@ async function mend(
  * only HEAD has are salvaged, and no evidence counts until they are on the task's branch: it may be about them.
  */
 async function collectDetached(
-  { control, kind, repository }: ProjectWorkspaces,
+  own: ProjectWorkspaces,
   project: Project,
   task: Task,
   { head, dirty, operation }: Extract<Inspection, { kind: "there" }>,
@@ -261,13 +261,14 @@ async function collectDetached(
   now: number,
   other?: Unreadable,
 ): Promise<CollectedWork> {
+  const { control, kind, repository } = own;
   const { workspace: folder, branch, id } = task;
   const commit = await control.collect({ folder, branch, task: id }).then(
     (collected) => collected.commit,
     (error) => {
       // The branch may have been deleted there: then the last collected commit counts.
       if (isReleased(error) || !(error instanceof Fault)) throw error;
-      return keptWork({ control }, project, task);
+      return keptWork(own, project, task);
     },
   );
   const base = await place.lastSeen();

@@ -31,6 +31,22 @@ export interface ProjectWorkspaces {
   kindOf(name: KindName): Promise<WorkspaceKind>;
   /** A branch of the user's that an agent in a worktree has moved, checked now; missing where nothing is recorded. */
   movedBranch?(branch: string): Promise<MovedBranch | undefined>;
+  /**
+   * Whether the branch of an open task moves only by merges of its parts: it has parts, and agents in worktrees could move
+   * the branch in the user's repository.
+   */
+  isJoined?(task: string): Promise<boolean>;
+  /** Restores the branch of such a task, which has no workspace, and keeps the commits that were found on it. */
+  setAside?(foreign: ForeignTip): Promise<void>;
+}
+
+/** A branch of a task that has a commit which no merge has made. */
+export interface ForeignTip {
+  readonly task: string;
+  readonly branch: string;
+  /** The commit that the branch should have. */
+  readonly commit: string;
+  readonly tip: string;
 }
 
 export type KindName = WorkspaceKind["kind"];

@@ -38,6 +38,24 @@ export function decisions(stage: Stage): void {
       expect(await stage.store.listArtifacts("t1")).toEqual([sampleArtifact("t1", "Plan")]);
     });
 
+    test("decisions about several tasks are saved together, or none of them is", async () => {
+      const [one, two] = [await stage.create("t1"), await stage.create("t2")];
+      const all = [sampleDecision(one, { status: "over" }), sampleDecision(two, { status: "over" })];
+      const late = await stage.store.saveDecision(sampleDecision(two, { status: "won" }));
+      await expect(stage.store.saveDecisions(all)).rejects.toMatchObject({ code: "store.conflict" });
+      expect(await stage.store.getTask("t1")).toEqual(one);
+      expect(await stage.store.getTask("t2")).toEqual(late);
+      const saved = await stage.store.saveDecisions([
+        sampleDecision(one, { status: "over" }),
+        sampleDecision(late, { status: "over" }),
+      ]);
+      expect(saved.map(({ task, revision }) => [task.id, task.status, revision])).toEqual([
+        ["t1", "over", 2],
+        ["t2", "over", 3],
+      ]);
+      expect([await stage.store.getTask("t1"), await stage.store.getTask("t2")]).toEqual(saved);
+    });
+
     test("the second of two concurrent decisions gets a conflict, and nothing of it is saved", async () => {
       const before = await stage.create("t1");
       const late = sampleDecision(
