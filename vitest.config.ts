@@ -39,14 +39,14 @@ export default defineConfig({
           testTimeout: 120_000,
         },
       },
-      // To start a program a process is copied, and that takes the longer the larger it is: not in one with everybody else.
+      // To start a program Node forks, which takes the longer the larger the process is: a small process for each file. One
+      // that all files share takes three times the system time for each git once it has run sixty files.
       {
         test: {
           name: "git",
           expect,
           include: ["test/{daemon,git,workspaces,poisoned}/**/*.test.ts"],
           pool: "forks",
-          isolate: false,
           testTimeout: 120_000,
         },
       },
