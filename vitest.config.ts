@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 
 // Git makes everything last, and disks are slow at that. In memory the suite takes half as long, where there is room.
 const memory = "/dev/shm";
@@ -22,6 +23,7 @@ export default defineConfig({
     // Tests wait for processes of their own more than they work.
     maxWorkers: 2 * availableParallelism(),
     globalSetup: "test/build-programs.ts",
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
