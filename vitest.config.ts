@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 
 // Git makes everything last, and disks are slow at that. In memory the suite takes half as long, where there is room.
 const memory = "/dev/shm";
@@ -22,6 +23,7 @@ export default defineConfig({
     // Tests wait for processes of their own more than they work.
     maxWorkers: 2 * availableParallelism(),
     globalSetup: "test/build-programs.ts",
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -39,14 +41,14 @@ export default defineConfig({
           testTimeout: 120_000,
         },
       },
-      // To start a program a process is copied, and that takes the longer the larger it is: not in one with everybody else.
+      // To start a program Node forks, which takes the longer the larger the process is: a small process for each file. One
+      // that all files share takes three times the system time for each git once it has run sixty files.
       {
         test: {
           name: "git",
           expect,
           include: ["test/{daemon,git,workspaces,poisoned}/**/*.test.ts"],
           pool: "forks",
-          isolate: false,
           testTimeout: 120_000,
         },
       },

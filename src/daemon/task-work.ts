@@ -121,11 +121,12 @@ export async function keptWork(
  */
 export async function taskCommit(own: ProjectWorkspaces, project: Project, task: Task): Promise<string | undefined> {
   const { control, kind } = own;
-  const found = task.workspace === "" ? undefined : await kind.inspect(task.workspace);
-  if (found?.kind === "there" && found.branch !== undefined) {
-    return (await control.collect({ folder: task.workspace, branch: found.branch, task: task.id })).commit;
-  }
-  return keptWork(own, project, task);
+  const { id, workspace: folder } = task;
+  // Reads files only. An inspection would also compare every file with the commit.
+  const isIntact = folder !== "" && (await kind.flawOf(folder)) === undefined;
+  const branch = isIntact ? await kind.currentBranch(folder) : undefined;
+  if (branch === undefined) return keptWork(own, project, task);
+  return (await control.collect({ folder, branch, task: id })).commit;
 }
 
 export const otherBranchCode = "workspace.other-branch";

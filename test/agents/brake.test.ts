@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { bubblewrap } from "../../src/adapters/sandbox/bubblewrap.ts";
 import { spawnCommands } from "../../src/adapters/system.ts";
@@ -31,6 +32,7 @@ prompts: { work: "Work on {summary}" }
 /** Ignores signals; floods its output and its events; forks, also out of its session; links and fills its task file. */
 const wild = (token: string) => `
 export WILD=${token}; trap '' TERM HUP INT
+x=$(head -c 400K /dev/zero | tr '\\0' x)
 stay='trap "" TERM HUP INT; while :; do sleep 600; done'
 (for i in $(seq 40); do
   setsid sh -c "$stay" & (setsid sh -c "(setsid sh -c '$stay' &)" &)
@@ -42,8 +44,8 @@ done; while :; do setsid sh -c "$stay" & sleep 0.2; done) >/dev/null 2>&1 </dev/
     rm -rf TASK.md; eval "$make TASK.md"; sleep 0.2
   done
 done) >/dev/null 2>&1 </dev/null &
-(while :; do head -c 200K /dev/zero | tr '\\0' x; sleep 0.05; done >>"$SIGNALBOX_EVENTS") 2>/dev/null </dev/null &
-while :; do head -c 200K /dev/zero | tr '\\0' x; echo; sleep 0.02; done`;
+(while :; do printf %s "$x"; sleep 0.1; done >>"$SIGNALBOX_EVENTS") 2>/dev/null </dev/null &
+while :; do echo "$x"; sleep 0.05; done`;
 
 const harness = (token: string) => {
   const argv = JSON.stringify(["sh", "-c", wild(token), "{prompt}"]);
@@ -66,6 +68,12 @@ const cancel = (stage: Stage, tasks: readonly string[]) =>
 for (const sandbox of works ? ["off", "on"] : ["off"]) {
   const token = `wild-${randomBytes(6).toString("hex")}`;
   const living = () => processesWith([`WILD=${token}`]).length;
+  /** Waits before each look, which reads the environment of every process of the machine. */
+  const untilLiving = (isSo: (count: number) => boolean) =>
+    eventually(async () => {
+      await setTimeout(75);
+      return isSo(living()) || undefined;
+    });
   const where = sandbox === "on" ? "in a sandbox" : "without a sandbox";
   const stage = await openStage({
     ...{ workflows: { sessions: flow("session"), turns: flow("turn") }, workspaces: "clone", poolSize: 8 },
@@ -82,16 +90,14 @@ for (const sandbox of works ? ["off", "on"] : ["off"]) {
       const body = { project: "coffee", summary: `${round} ${workflow}`, workflow };
       tasks.push((await stage.call(routes.createTask, { body })).task.id);
     }
-    await eventually(async () => (living() > 120 ? true : undefined));
+    await untilLiving((count) => count > 120);
     return tasks;
   };
   /** Milliseconds until none of their processes is alive. */
   const ended = async (stop: () => Promise<unknown>): Promise<number> => {
     const began = performance.now();
-    const [, took] = await Promise.all([
-      stop(),
-      eventually(async () => (living() === 0 ? performance.now() - began : undefined), 60_000),
-    ]);
+    const none = untilLiving((count) => count === 0).then(() => performance.now() - began);
+    const [, took] = await Promise.all([stop(), none]);
     return took;
   };
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { RunView } from "../../src/api/agents.ts";
@@ -77,9 +77,8 @@ export async function openStage(options: StageOptions = {}) {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     }).trim();
-  git(repository, "symbolic-ref", "HEAD", "refs/heads/main");
-  git(repository, "config", "user.name", "Ada");
-  git(repository, "config", "user.email", "ada@example.org");
+  writeFileSync(join(repository, ".git", "HEAD"), "ref: refs/heads/main\n");
+  appendFileSync(join(repository, ".git", "config"), "[user]\n\tname = Ada\n\temail = ada@example.org\n");
   writeFileSync(join(repository, "recipe.md"), "beans\n");
   git(repository, "add", "-A");
   git(repository, "commit", "-qm", "first");
