@@ -440,4 +440,4 @@ export function everyMoveWasMade(workflow: "team" | "team-subtask"): void {
   });
 }
 
-export type { Life, World };
+export type { Life };
