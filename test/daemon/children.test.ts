@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeChildren } from "../../src/daemon/children/make-child.ts";
 import { childProgress, explainChildren } from "../../src/daemon/children/progress.ts";
 import { makeTask } from "../../src/daemon/make-task.ts";
 import { migrateTask } from "../../src/daemon/requests/edit-task.ts";
@@ -361,4 +362,58 @@ test("a workflow for parts is refused for a task of its own, and a task that con
   const { id } = await stage.childFor("p1", "a");
   const { task } = await makeTask(stage.core, { ...body, from: id, base: "main" });
   expect(task).toMatchObject({ workflow: "default", parent: "" });
+});
+
+test("a parent that plans again counts the parts of its last plan only, and does not show those of an earlier plan as tries", async () => {
+  const parent = parentWorkflow.replace(
+    "[{ when: children_done == 0, then: failed }]",
+    "[{ when: [children_done == 0, visits < 3], then: planning }]",
+  );
+  const stage = await childrenStage({ parent });
+  await stage.plan("p1", [{ id: "a" }], { settings: { policy: "continue" } });
+  await stage.finish("p1", "a", "error");
+  await stage.answer("p1", [{ id: "a" }]);
+  expect(await stage.all("p1")).toHaveLength(2);
+  const { task } = (await stage.store.getTask("p1")) ?? expect.fail();
+  const workflow = await stage.core.workflows.get(task.workflowHash);
+  expect((await childProgress(stage.core, task, workflow))?.parts).toMatchObject([{ item: "a", try: 1, earlier: [] }]);
+  await stage.finish("p1", "a");
+  expect(await stage.statuses("p1")).toEqual(["done"]);
+});
+
+test("a part that ends while its parent is being looked at is noticed", async () => {
+  const memory = createMemoryStore();
+  let release: (() => void) | undefined;
+  let isSlow = false;
+  const listTasks: typeof memory.listTasks = async (...given) => {
+    const found = await memory.listTasks(...given);
+    if (isSlow && given[0].parent === "p1") {
+      isSlow = false;
+      await new Promise<void>((resolve) => (release = resolve));
+    }
+    return found;
+  };
+  const stage = await childrenStage({ store: { ...memory, listTasks }, seen: memory });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }]);
+  const [a, b] = [await stage.childFor("p1", "a"), await stage.childFor("p1", "b")];
+  const end = (child: typeof a) =>
+    stage.core.submit(child.id, { kind: "ended", run: child.runs.builder?.key ?? "", word: "ok" });
+  isSlow = true;
+  await end(a);
+  await expect.poll(() => release).toBeDefined();
+  await end(b);
+  await expect.poll(async () => (await memory.getTask(b.id))?.isOpen).toBe(false);
+  release?.();
+  await stage.rest();
+  expect(await stage.states("p1")).toEqual(["a done 1", "b done 2"]);
+  expect(await stage.statuses("p1")).toEqual(["done"]);
+});
+
+test("of one try there is only one child, however often it is made", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }]);
+  const { task } = (await stage.store.getTask("p1")) ?? expect.fail();
+  const item = { id: "a", title: "Do a", description: "", needs: [], files: [], size: "M" } as const;
+  await makeChildren(stage.core, task, task.entry, "part", [{ item, try: 1 }]);
+  expect(await stage.all("p1")).toHaveLength(1);
 });
