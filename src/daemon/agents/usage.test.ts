@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { coreStage } from "../../../test/daemon/core-stage.ts";
+import type { Request } from "../../engine/request.ts";
 import type { Run, Usage } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import { createUsageBook, type DayBudgets } from "./usage.ts";
+import { checkCosts, createUsageBook, type DayBudgets } from "./usage.ts";
 
 const noon = new Date("2026-11-15T12:00:00").getTime();
 const day = 24 * 3_600_000;
@@ -73,4 +75,36 @@ test("a daily budget that is used up to the cent is exhausted, and the hint name
   const hint =
     "Raise the limit (signalbox config set budget.project_day 3), or wait until tomorrow; then: signalbox task retry a";
   expect(() => book.check({ id: "a", project: "coffee" }, noon)).toThrow(expect.objectContaining({ hint }));
+});
+
+test("a task's limit of cost that could not be reported is reported at the next check, and once", async () => {
+  const { store, create, core } = await coreStage(`
+version: 1
+limits: { cost: 1 }
+states:
+  brewing: { agent: { role: worker, mode: turn, prompt: work }, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+prompts: { work: Work }
+`);
+  await create("t1");
+  const { book } = await open();
+  await book.add(run("t1"), [{ ...used, cost: 2 }], start, noon);
+  const requests: Request[] = [];
+  let isBusy = true;
+  const check = checkCosts({
+    ...{ store, book, end: async () => {}, workflowOf: (task) => core.workflows.get(task.workflowHash) },
+    submit: async (id, request, ...rest) => {
+      if (isBusy) throw new Error("The store is busy.");
+      requests.push(request);
+      return core.submit(id, request, ...rest);
+    },
+  });
+  const watch = { run: run("t1"), started: { entry: 0, at: noon } } as Parameters<typeof check>[0];
+  await expect(check(watch)).rejects.toThrow("The store is busy.");
+  isBusy = false;
+  await check(watch);
+  await check(watch);
+  expect(requests).toEqual([{ kind: "limit", word: "cost" }]);
 });
