@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Core } from "../../src/daemon/core.ts";
+import { withHandedDown } from "../../src/daemon/dependencies.ts";
 import { deleteTask, editTask, putDocument } from "../../src/daemon/requests/edit-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { childrenStage } from "./children-stage.ts";
@@ -82,6 +83,18 @@ test("a task that starts without a section that was to be handed down says so in
   expect((await explain("top")).warnings).toEqual([
     "The task started without ## Plan, which was to be handed down: coffee#1 did not have it. To add it now: signalbox task edit top",
   ]);
+});
+
+test("a section that was handed down before is neither written again nor missing", async () => {
+  const { create, rest, write, store } = await stage();
+  await create("base");
+  await rest();
+  await write("base", "## Plan\n\nGrind finer.\n");
+  await create("top", { dependsOn: ["base:state=busy"], handDown: ["Plan"] });
+  await rest();
+  const { task } = (await store.getTask("top")) ?? expect.fail();
+  const document = await store.getDocument("top");
+  expect(await withHandedDown(store, task, document)).toEqual({ document, changed: [], missing: [] });
 });
 
 test("a plan that was handed down is no evidence of the task's own", async () => {
