@@ -417,3 +417,17 @@ test("of one try there is only one child, however often it is made", async () =>
   await makeChildren(stage.core, task, task.entry, "part", [{ item, try: 1 }]);
   expect(await stage.all("p1")).toHaveLength(1);
 });
+
+test("a part whose parent is held waits for its parent, not for a slot", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }], { settings: { agents: 1 } });
+  const why = async () => {
+    const { task } = (await stage.store.getTask("p1")) ?? expect.fail();
+    const workflow = await stage.core.workflows.get(task.workflowHash);
+    return (await childProgress(stage.core, task, workflow))?.parts.find(({ item }) => item === "b")?.why;
+  };
+  expect(await why()).toBe("It waits for a free slot.");
+  writeFileSync(join(stage.core.home, "workflows", "part.yml"), "version: 1\nstates: {}\n");
+  await stage.finish("p1", "a", "error");
+  expect(await why()).toBe('It waits for its parent, which is in "building".');
+});
