@@ -86,6 +86,11 @@ test("an agent's plan with a misspelled field goes back to the agent, and its ot
   expect(plan({ constructor: "b" }).status).toBe("PLANNED");
 });
 
+test("a plan that needs no approval cannot be changed while the task passes that state", () => {
+  const { task } = planned();
+  expect(whyFixed(team, { ...task, wait: { ...task.wait, skipped: true } })?.code).toBe("not-waiting");
+});
+
 test("a person who is asked to approve a plan is shown the command that shows it", () => {
   const { task } = planned();
   const facts = { task, workflow: team, changedAt: 0, now: 0, runs: [], messages: [], known: new Map(), questions: "" };
