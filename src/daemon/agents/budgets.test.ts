@@ -87,6 +87,15 @@ test("the smaller budget of a child holds too", async () => {
   expect(await why("top", "worker#1", 2)).toBeUndefined();
 });
 
+test("the budget of a task that has ended holds nothing up, but that of its parent does", async () => {
+  const store = await tree({ top: { cost: 5 }, part: { cost: 1 } });
+  const part = (await store.getTask("part")) as StoredTask;
+  await store.saveDecision(sampleDecision(part, { phase: "over" }, { isOpen: false }));
+  const { why } = await open(store);
+  expect(await why("leaf", "worker#1", 2)).toBeUndefined();
+  expect(await why("leaf", "worker#1", 6)).toMatchObject({ owner: "top" });
+});
+
 test("two runs that start side by side cannot pass the budget together", async () => {
   const store = await tree({ top: { cost: 3 } });
   const { start } = await open(store);
