@@ -307,6 +307,28 @@ test("a parent is held for an error that may pass only after a minute of it", as
   expect(await stage.states("p1")).toEqual(["a running 1 try 2"]);
 });
 
+test("no other task takes the slot of a part while a failed look at its parent is retried, or after a start", async () => {
+  const memory = createMemoryStore();
+  let isBusy = false;
+  const seen: boolean[] = [];
+  const createTask: typeof memory.createTask = (...given) => {
+    if (!isBusy) return memory.createTask(...given);
+    seen.push(core.children.isBusy("coffee"));
+    throw new Fault("store.busy", "The store is busy.", { retry: "later" });
+  };
+  const stage = await childrenStage({ store: { ...memory, createTask } });
+  let { core } = stage;
+  await stage.plan("p1", [{ id: "a" }]);
+  isBusy = true;
+  await stage.finish("p1", "a", "error");
+  await stage.clock.pass(10_000);
+  await expect.poll(() => seen).toEqual([true, true]);
+  await core.close();
+  core = stage.start();
+  await core.recover();
+  await expect.poll(() => seen.at(2)).toBe(true);
+});
+
 test("a part that the engine cannot move to an end is stopped and held with its cancelled parent, until a person ends it", async () => {
   const stage = await childrenStage();
   await stage.plan("p1", [{ id: "a" }]);
