@@ -453,3 +453,28 @@ test("a part whose parent is held waits for its parent, not for a slot", async (
   await stage.finish("p1", "a", "error");
   expect(await why()).toBe('It waits for its parent, which is in "building".');
 });
+
+test("a part that a person moved out of its first state gets a slot of its own", async () => {
+  const part = partWorkflow.replace("transitions: [", "transitions: [{ from: waiting, to: working, by: human }, ");
+  const stage = await childrenStage({ part });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }], { settings: { agents: 1 } });
+  const { id } = await stage.childFor("p1", "b");
+  await stage.core.submit(id, { kind: "move", to: "working", actor: human });
+  await stage.rest();
+  expect(await stage.states("p1")).toEqual(["a running 1", "b running 2"]);
+});
+
+test("a daemon stops although a parent waits for its parts to end", async () => {
+  const stage = await childrenStage({
+    performers: {
+      release_workspace: async (_, { task }) => {
+        if (task.part !== undefined) throw new Fault("workspace.busy", "It is busy.", { retry: "later" });
+      },
+    },
+  });
+  await stage.plan("p1", [{ id: "a" }]);
+  await stage.core.submit("p1", { kind: "move", to: "dropped", actor: human }, undefined, "brake");
+  await stage.rest();
+  expect((await stage.store.openEffects("p1")).map(({ effect }) => effect.action)).toContain("stop_children");
+  await stage.core.close();
+});
