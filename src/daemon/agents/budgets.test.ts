@@ -117,6 +117,13 @@ test("what is reserved is known after a crash, and the run itself can be started
   expect(await start("part", "worker#1", 2)).toBe(true);
 });
 
+test("what an earlier attempt to start the same run has used does not keep it from being started again", async () => {
+  const store = await tree({ top: { cost: 3 } });
+  await (await open(store)).start("part", "worker#1", 2);
+  await ran(store, "part", "worker#1", { cost: 1.5 });
+  expect(await (await open(store)).why("part", "worker#1", 2)).toBeUndefined();
+});
+
 test("a run that ended without a word counts as what was reserved, also if the daemon died before it noted the usage", async () => {
   const store = await tree({ top: { cost: 3 } });
   await (await open(store)).start("part", "worker#1", 2);

@@ -77,8 +77,7 @@ test("a daily budget that is used up to the cent is exhausted, and the hint name
   expect(() => book.check({ id: "a", project: "coffee" }, noon)).toThrow(expect.objectContaining({ hint }));
 });
 
-test("a task's limit of cost that could not be reported is reported at the next check, and once", async () => {
-  const { store, create, core } = await coreStage(`
+const limited = `
 version: 1
 limits: { cost: 1 }
 states:
@@ -87,7 +86,10 @@ states:
   dropped: { terminal: true, outcome: cancelled }
 transitions: [{ from: any, to: dropped, by: human }]
 prompts: { work: Work }
-`);
+`;
+
+test("a task's limit of cost that could not be reported is reported at the next check, and once", async () => {
+  const { store, create, core } = await coreStage(limited);
   await create("t1");
   const { book } = await open();
   await book.add(run("t1"), [{ ...used, cost: 2 }], start, noon);
@@ -107,4 +109,23 @@ prompts: { work: Work }
   await check(watch);
   await check(watch);
   expect(requests).toEqual([{ kind: "limit", word: "cost" }]);
+});
+
+test("what a deleted part has used does not count against the task's own limit of cost", async () => {
+  const { store, create, core } = await coreStage(limited);
+  await create("t1");
+  const { book } = await open();
+  await book.add(run("t1"), [{ ...used, cost: 0.5 }], start, noon);
+  await book.add(run("part"), [{ ...used, cost: 2 }], start, noon);
+  await book.bequeath("part", "t1");
+  const requests: Request[] = [];
+  const check = checkCosts({
+    ...{ store, book, end: async () => {}, workflowOf: (task) => core.workflows.get(task.workflowHash) },
+    submit: async (id, request) => {
+      requests.push(request);
+      return core.submit(id, request);
+    },
+  });
+  await check({ run: run("t1"), started: { entry: 0, at: noon } } as Parameters<typeof check>[0]);
+  expect(requests).toEqual([]);
 });
