@@ -18,7 +18,9 @@ function begin(history: readonly Partial<EventView>[]) {
     const events = history.map((event, place) => ({ position: place + 1, task: "t1", ...event }));
     const { searchParams } = new URL(path, "http://daemon");
     const page = searchParams.has("task") ? events.slice(Number(searchParams.get("after") ?? 0)) : [];
-    const answer = path.includes("/events") ? { events: page, last: events.length } : { task: { id: "t1" }, entry: 3, effects: [] };
+    const answer = path.includes("/events")
+      ? { events: page, last: events.length }
+      : { task: { id: "t1" }, entry: 3, effects: [] };
     return { status: 200, headers: {}, body: JSON.stringify(answer) } as never;
   });
   return { call, sent };
@@ -42,7 +44,10 @@ test("the same comment that was made before is not taken for this one", async ()
 test("a move that was sent before is looked for before it is sent again", async () => {
   const data = { from: "busy", to: "done", cause: "asked" };
   const { call, sent } = begin([{ type: "task.moved", by: "human", data, at: at(-1_000) }]);
-  expect(await moveTask(call, named, { to: "done" }, Date.now() - 5_000)).toMatchObject({ kind: "moved", from: "busy" });
+  expect(await moveTask(call, named, { to: "done" }, Date.now() - 5_000)).toMatchObject({
+    kind: "moved",
+    from: "busy",
+  });
   expect(sent).toEqual([]);
 });
 
