@@ -215,4 +215,10 @@ describe("a person's decision", () => {
     const fixed = review(ledger, [{ id: "F1", state: "fixed" }, { id: "F2" }]).ledger;
     expect(takeDecision(fixed, ["F1"], "dismissed", "")).toMatchObject({ problem: "F1 is fixed already, by critic." });
   });
+
+  test("ends the count of reviews that changed nothing", () => {
+    const { ledger } = review(ledgerOf([cold]), [{ id: "F1" }]);
+    expect(ledger.quiet).toBe(1);
+    expect(takeDecision(ledger, ["F1"], "approved", "")).toMatchObject({ ledger: { quiet: 0 } });
+  });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { builtIn, drive } from "../../test/engine/drive.ts";
+import { builtIn, drive, loadText } from "../../test/engine/drive.ts";
 import { needsOf } from "./needs.ts";
-import { whyFixed } from "./plan-edit.ts";
+import { plannedResult, whyFixed } from "./plan-edit.ts";
 import { sharedFiles } from "./plan-order.ts";
 import type { Request } from "./request.ts";
 
@@ -82,6 +82,13 @@ test("an agent's plan with a misspelled field goes back to the agent, and its ot
     ...{ status: "PLANNING", reason: expect.stringMatching(/subtasks\[1\] has a field "need".*"needs"/) },
   });
   expect(plan({ depends_on: ["a"] }).status).toBe("PLANNING");
+  // Every object of JavaScript has this.
+  expect(plan({ constructor: "b" }).status).toBe("PLANNED");
+});
+
+test("a plan that needs no approval cannot be changed while the task passes that state", () => {
+  const { task } = planned();
+  expect(whyFixed(team, { ...task, wait: { ...task.wait, skipped: true } })?.code).toBe("not-waiting");
 });
 
 test("a person who is asked to approve a plan is shown the command that shows it", () => {
@@ -104,9 +111,36 @@ test("items that share a file are named if they may be built at the same time", 
     named("c", ["src/app.ts"], ["b"]),
     named("d", ["docs/x.md"], ["c"]),
     named("e", ["src/app.ts"], ["d", "a"]),
+    // Written before what it needs.
+    named("f", ["docs/x.md"], ["g"]),
+    named("g", ["docs/x.md"], ["d"]),
   ];
   expect(sharedFiles(plan)).toEqual([
     { one: "a", other: "b", file: "src/app.ts" },
     { one: "a", other: "c", file: "src/app.ts" },
   ]);
+});
+
+test("of two plans, the one whose parts are still to come can be changed", () => {
+  const workflow = loadText(`
+version: 1
+states:
+  first: { agent: { role: planner, mode: turn, prompt: plan, result: one }, next: building }
+  building: { fan_out: { from: one.parts, workflow: team-subtask }, next: second }
+  second: { agent: { role: planner, mode: turn, prompt: plan, result: two }, next: asking }
+  asking: { waits_for: human, next: extending }
+  extending: { fan_out: { from: two.parts, workflow: team-subtask }, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+prompts: { plan: Plan }
+schemas: { one: { type: object, properties: { parts: { type: array } } }, two: { type: object, properties: { parts: { type: array } } } }
+`);
+  const { task } = drive(workflow);
+  const results = { one: { parts: [item("a")] }, two: { parts: [item("b")] } };
+  expect(plannedResult(workflow, { ...task, status: "asking", results })).toMatchObject({
+    ...{ state: "extending", result: results.two },
+  });
+  expect(plannedResult(workflow, { ...task, status: "first", results })?.state).toBe("building");
+  expect(plannedResult(workflow, { ...task, status: "done", results })?.state).toBe("building");
 });

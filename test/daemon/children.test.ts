@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeChildren } from "../../src/daemon/children/make-child.ts";
 import { childProgress, explainChildren } from "../../src/daemon/children/progress.ts";
 import { makeTask } from "../../src/daemon/make-task.ts";
 import { migrateTask } from "../../src/daemon/requests/edit-task.ts";
@@ -306,6 +307,28 @@ test("a parent is held for an error that may pass only after a minute of it", as
   expect(await stage.states("p1")).toEqual(["a running 1 try 2"]);
 });
 
+test("no other task takes the slot of a part while a failed look at its parent is retried, or after a start", async () => {
+  const memory = createMemoryStore();
+  let isBusy = false;
+  const seen: boolean[] = [];
+  const createTask: typeof memory.createTask = (...given) => {
+    if (!isBusy) return memory.createTask(...given);
+    seen.push(core.children.isBusy("coffee"));
+    throw new Fault("store.busy", "The store is busy.", { retry: "later" });
+  };
+  const stage = await childrenStage({ store: { ...memory, createTask } });
+  let { core } = stage;
+  await stage.plan("p1", [{ id: "a" }]);
+  isBusy = true;
+  await stage.finish("p1", "a", "error");
+  await stage.clock.pass(10_000);
+  await expect.poll(() => seen).toEqual([true, true]);
+  await core.close();
+  core = stage.start();
+  await core.recover();
+  await expect.poll(() => seen.at(2)).toBe(true);
+});
+
 test("a part that the engine cannot move to an end is stopped and held with its cancelled parent, until a person ends it", async () => {
   const stage = await childrenStage();
   await stage.plan("p1", [{ id: "a" }]);
@@ -361,4 +384,97 @@ test("a workflow for parts is refused for a task of its own, and a task that con
   const { id } = await stage.childFor("p1", "a");
   const { task } = await makeTask(stage.core, { ...body, from: id, base: "main" });
   expect(task).toMatchObject({ workflow: "default", parent: "" });
+});
+
+test("a parent that plans again counts the parts of its last plan only, and does not show those of an earlier plan as tries", async () => {
+  const parent = parentWorkflow.replace(
+    "[{ when: children_done == 0, then: failed }]",
+    "[{ when: [children_done == 0, visits < 3], then: planning }]",
+  );
+  const stage = await childrenStage({ parent });
+  await stage.plan("p1", [{ id: "a" }], { settings: { policy: "continue" } });
+  await stage.finish("p1", "a", "error");
+  await stage.answer("p1", [{ id: "a" }]);
+  expect(await stage.all("p1")).toHaveLength(2);
+  const { task } = (await stage.store.getTask("p1")) ?? expect.fail();
+  const workflow = await stage.core.workflows.get(task.workflowHash);
+  expect((await childProgress(stage.core, task, workflow))?.parts).toMatchObject([{ item: "a", try: 1, earlier: [] }]);
+  await stage.finish("p1", "a");
+  expect(await stage.statuses("p1")).toEqual(["done"]);
+});
+
+test("a part that ends while its parent is being looked at is noticed", async () => {
+  const memory = createMemoryStore();
+  let release: (() => void) | undefined;
+  let isSlow = false;
+  const listTasks: typeof memory.listTasks = async (...given) => {
+    const found = await memory.listTasks(...given);
+    if (isSlow && given[0].parent === "p1") {
+      isSlow = false;
+      await new Promise<void>((resolve) => (release = resolve));
+    }
+    return found;
+  };
+  const stage = await childrenStage({ store: { ...memory, listTasks }, seen: memory });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }]);
+  const [a, b] = [await stage.childFor("p1", "a"), await stage.childFor("p1", "b")];
+  const end = (child: typeof a) =>
+    stage.core.submit(child.id, { kind: "ended", run: child.runs.builder?.key ?? "", word: "ok" });
+  isSlow = true;
+  await end(a);
+  await expect.poll(() => release).toBeDefined();
+  await end(b);
+  await expect.poll(async () => (await memory.getTask(b.id))?.isOpen).toBe(false);
+  release?.();
+  await stage.rest();
+  expect(await stage.states("p1")).toEqual(["a done 1", "b done 2"]);
+  expect(await stage.statuses("p1")).toEqual(["done"]);
+});
+
+test("of one try there is only one child, however often it is made", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }]);
+  const { task } = (await stage.store.getTask("p1")) ?? expect.fail();
+  const item = { id: "a", title: "Do a", description: "", needs: [], files: [], size: "M" } as const;
+  await makeChildren(stage.core, task, task.entry, "part", [{ item, try: 1 }]);
+  expect(await stage.all("p1")).toHaveLength(1);
+});
+
+test("a part whose parent is held waits for its parent, not for a slot", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }], { settings: { agents: 1 } });
+  const why = async () => {
+    const { task } = (await stage.store.getTask("p1")) ?? expect.fail();
+    const workflow = await stage.core.workflows.get(task.workflowHash);
+    return (await childProgress(stage.core, task, workflow))?.parts.find(({ item }) => item === "b")?.why;
+  };
+  expect(await why()).toBe("It waits for a free slot.");
+  writeFileSync(join(stage.core.home, "workflows", "part.yml"), "version: 1\nstates: {}\n");
+  await stage.finish("p1", "a", "error");
+  expect(await why()).toBe('It waits for its parent, which is in "building".');
+});
+
+test("a part that a person moved out of its first state gets a slot of its own", async () => {
+  const part = partWorkflow.replace("transitions: [", "transitions: [{ from: waiting, to: working, by: human }, ");
+  const stage = await childrenStage({ part });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }], { settings: { agents: 1 } });
+  const { id } = await stage.childFor("p1", "b");
+  await stage.core.submit(id, { kind: "move", to: "working", actor: human });
+  await stage.rest();
+  expect(await stage.states("p1")).toEqual(["a running 1", "b running 2"]);
+});
+
+test("a daemon stops although a parent waits for its parts to end", async () => {
+  const stage = await childrenStage({
+    performers: {
+      release_workspace: async (_, { task }) => {
+        if (task.part !== undefined) throw new Fault("workspace.busy", "It is busy.", { retry: "later" });
+      },
+    },
+  });
+  await stage.plan("p1", [{ id: "a" }]);
+  await stage.core.submit("p1", { kind: "move", to: "dropped", actor: human }, undefined, "brake");
+  await stage.rest();
+  expect((await stage.store.openEffects("p1")).map(({ effect }) => effect.action)).toContain("stop_children");
+  await stage.core.close();
 });

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { Core } from "../../src/daemon/core.ts";
+import { withHandedDown } from "../../src/daemon/dependencies.ts";
 import { deleteTask, editTask, putDocument } from "../../src/daemon/requests/edit-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
+import { sampleTask } from "../contracts/samples.ts";
 import { childrenStage } from "./children-stage.ts";
 import { coreStage } from "./core-stage.ts";
 
@@ -82,6 +84,18 @@ test("a task that starts without a section that was to be handed down says so in
   expect((await explain("top")).warnings).toEqual([
     "The task started without ## Plan, which was to be handed down: coffee#1 did not have it. To add it now: signalbox task edit top",
   ]);
+});
+
+test("a section that was handed down before is neither written again nor missing", async () => {
+  const { create, rest, write, store } = await stage();
+  await create("base");
+  await rest();
+  await write("base", "## Plan\n\nGrind finer.\n");
+  await create("top", { dependsOn: ["base:state=busy"], handDown: ["Plan"] });
+  await rest();
+  const { task } = (await store.getTask("top")) ?? expect.fail();
+  const document = await store.getDocument("top");
+  expect(await withHandedDown(store, task, document)).toEqual({ document, changed: [], missing: [] });
 });
 
 test("a plan that was handed down is no evidence of the task's own", async () => {
@@ -195,6 +209,18 @@ test("a circle is refused through a parent's wait for its parts, through the pla
   const p2 = (await store.getTask("p2"))?.task.number;
   await refused("p1", "p2", `coffee#1 → coffee#${p2} → coffee#1`);
   await refused(b?.id, "p2", `${names[1]} → coffee#${p2} → coffee#1 → ${names[1]}`);
+  // A part may have parts of its own.
+  if (a?.part === undefined) throw new Error("missing");
+  const within = {
+    ...a,
+    id: "within",
+    parent: a.id,
+    branch: "within",
+    part: { ...a.part, item: "w", slot: undefined },
+  };
+  await store.createTask("coffee", sampleTask("within", within));
+  const number = (await store.getTask("within"))?.task.number;
+  await refused("within", a.id, `coffee#${number} → ${names[0]} → coffee#${number}`);
   // A dependency in the direction of the plan holds nothing up that the plan does not.
   await edit(c?.id ?? "", b?.id ?? "");
 });

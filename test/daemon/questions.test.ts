@@ -154,3 +154,16 @@ test("a state's question is answered once, and says what became of it if nobody 
   expect((await store.getDocument("t1")).text).not.toContain("red");
   await core.close();
 });
+
+test("of two answers to a state's question at the same moment one counts, and the other is told whose", async () => {
+  const { create, rest, says, reply, answer, core, store } = await begin();
+  await create("t1");
+  await rest();
+  await says("t1", "Strong.", true);
+  await reply("t1", { text: "yes" });
+  const both = await Promise.allSettled(["Blue", "Red"].map((text) => answer("t1", { text })));
+  const refused = both.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  expect(refused).toEqual([refusedWith("was answered by a person")]);
+  expect((await store.getDocument("t1")).text.match(/Blue|Red/g)).toHaveLength(1);
+  await core.close();
+});

@@ -172,6 +172,7 @@ test("an idle team is stuck only if a person must act before anything of it goes
   expect(isStuck(mine, [mine, other(true)], full)).toBe(true);
   expect(isStuck(mine, [mine, other(true)], [])).toBe(false);
   expect(isStuck(mine, [mine, other(false)], full)).toBe(false);
+  expect(isStuck(mine, [mine], full)).toBe(false);
   expect(isStuck({ ...mine, waiting: "The provider refuses until 12:00." }, [other(true)], full)).toBe(false);
   expect(isStuck({ ...mine, paused: "coffee is paused." }, [mine], [])).toBe(true);
   expect(isStuck({ ...mine, autostart: false, previousStatus: "" }, [mine], full)).toBe(true);
@@ -229,6 +230,10 @@ test("a part that needs a person is not counted as working too", () => {
 test("the work is over when its last effects are carried out", () => {
   expect(endOfTeam(board({ task: task({ outcome: "done", phase: "doing" }) }), now)).toBeUndefined();
   expect(endOfTeam(board({ task: task({ outcome: "failed", phase: "over" }) }), now)).toBe("failed");
+  // Effects that have failed wait for a person, and nobody waits for them here.
+  expect(endOfTeam(board({ task: task({ outcome: "failed", phase: "doing", needsPerson: true }) }), now)).toBe(
+    "failed",
+  );
 });
 
 test("the name of a part is one line, whatever it contains", () => {

@@ -87,6 +87,15 @@ test("the smaller budget of a child holds too", async () => {
   expect(await why("top", "worker#1", 2)).toBeUndefined();
 });
 
+test("the budget of a task that has ended holds nothing up, but that of its parent does", async () => {
+  const store = await tree({ top: { cost: 5 }, part: { cost: 1 } });
+  const part = (await store.getTask("part")) as StoredTask;
+  await store.saveDecision(sampleDecision(part, { phase: "over" }, { isOpen: false }));
+  const { why } = await open(store);
+  expect(await why("leaf", "worker#1", 2)).toBeUndefined();
+  expect(await why("leaf", "worker#1", 6)).toMatchObject({ owner: "top" });
+});
+
 test("two runs that start side by side cannot pass the budget together", async () => {
   const store = await tree({ top: { cost: 3 } });
   const { start } = await open(store);
@@ -106,6 +115,13 @@ test("what is reserved is known after a crash, and the run itself can be started
   expect(await account("leaf")).toMatchObject([{ spent: 0, reserved: 2, left: 1, limit: 3 }]);
   expect(await why("leaf", "worker#1", 2)).toBeDefined();
   expect(await start("part", "worker#1", 2)).toBe(true);
+});
+
+test("what an earlier attempt to start the same run has used does not keep it from being started again", async () => {
+  const store = await tree({ top: { cost: 3 } });
+  await (await open(store)).start("part", "worker#1", 2);
+  await ran(store, "part", "worker#1", { cost: 1.5 });
+  expect(await (await open(store)).why("part", "worker#1", 2)).toBeUndefined();
 });
 
 test("a run that ended without a word counts as what was reserved, also if the daemon died before it noted the usage", async () => {

@@ -313,3 +313,18 @@ test("a run whose budget cannot be read is refused, and holds no place in the qu
   await expect(dispatch.enter(seat, fails)).rejects.toMatchObject({ code: "store.full" });
   expect(dispatch.waiting()).toEqual([]);
 });
+
+test("an answer about a budget that comes late does not count once it was asked again", async () => {
+  const { dispatch, started } = stage();
+  const block: Block = { text: "The budget is spent.", fix: "Raise it.", owner: "a", needsPerson: true };
+  const answers: ((block: Block | undefined) => void)[] = [];
+  const seat = { run: "a", task: "a", project: "coffee", harness: "claude" };
+  void dispatch.enter(seat, () => new Promise((resolve) => answers.push(resolve))).then(() => started.push("a"));
+  dispatch.moved("a");
+  const [first, second] = answers;
+  second?.(block);
+  await settle();
+  first?.(undefined);
+  await settle();
+  expect([started, dispatch.blockOf("a")]).toEqual([[], block]);
+});

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { coreStage } from "../../../test/daemon/core-stage.ts";
+import type { Request } from "../../engine/request.ts";
 import type { Run, Usage } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
-import { createUsageBook, type DayBudgets } from "./usage.ts";
+import { checkCosts, createUsageBook, type DayBudgets } from "./usage.ts";
 
 const noon = new Date("2026-11-15T12:00:00").getTime();
 const day = 24 * 3_600_000;
@@ -73,4 +75,57 @@ test("a daily budget that is used up to the cent is exhausted, and the hint name
   const hint =
     "Raise the limit (signalbox config set budget.project_day 3), or wait until tomorrow; then: signalbox task retry a";
   expect(() => book.check({ id: "a", project: "coffee" }, noon)).toThrow(expect.objectContaining({ hint }));
+});
+
+const limited = `
+version: 1
+limits: { cost: 1 }
+states:
+  brewing: { agent: { role: worker, mode: turn, prompt: work }, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+prompts: { work: Work }
+`;
+
+test("a task's limit of cost that could not be reported is reported at the next check, and once", async () => {
+  const { store, create, core } = await coreStage(limited);
+  await create("t1");
+  const { book } = await open();
+  await book.add(run("t1"), [{ ...used, cost: 2 }], start, noon);
+  const requests: Request[] = [];
+  let isBusy = true;
+  const check = checkCosts({
+    ...{ store, book, end: async () => {}, workflowOf: (task) => core.workflows.get(task.workflowHash) },
+    submit: async (id, request, ...rest) => {
+      if (isBusy) throw new Error("The store is busy.");
+      requests.push(request);
+      return core.submit(id, request, ...rest);
+    },
+  });
+  const watch = { run: run("t1"), started: { entry: 0, at: noon } } as Parameters<typeof check>[0];
+  await expect(check(watch)).rejects.toThrow("The store is busy.");
+  isBusy = false;
+  await check(watch);
+  await check(watch);
+  expect(requests).toEqual([{ kind: "limit", word: "cost" }]);
+});
+
+test("what a deleted part has used does not count against the task's own limit of cost", async () => {
+  const { store, create, core } = await coreStage(limited);
+  await create("t1");
+  const { book } = await open();
+  await book.add(run("t1"), [{ ...used, cost: 0.5 }], start, noon);
+  await book.add(run("part"), [{ ...used, cost: 2 }], start, noon);
+  await book.bequeath("part", "t1");
+  const requests: Request[] = [];
+  const check = checkCosts({
+    ...{ store, book, end: async () => {}, workflowOf: (task) => core.workflows.get(task.workflowHash) },
+    submit: async (id, request) => {
+      requests.push(request);
+      return core.submit(id, request);
+    },
+  });
+  await check({ run: run("t1"), started: { entry: 0, at: noon } } as Parameters<typeof check>[0]);
+  expect(requests).toEqual([]);
 });

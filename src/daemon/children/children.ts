@@ -79,10 +79,11 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
         if (before?.text !== failure.text) onError(error);
         if (!stopped && (isLasting(error) || failure.tries >= maxTries))
           await holdParent(core(), parent, failure.text).catch(onError);
+        const project = projects.get(parent);
         if (!stopped)
           timers.set(
             parent,
-            clock.after(retryPause, () => wake(parent)),
+            clock.after(retryPause, () => wake(parent, project)),
           );
       })
       .finally(() => {
@@ -127,14 +128,15 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
       if ([status, previousStatus].some((name) => states?.[name]?.wait.kind === "fan_out")) wake(id, task.project);
     },
     async recover(tasks) {
-      const parents = new Set(tasks.flatMap(({ task }) => (task.part === undefined ? [] : [task.parent])));
+      const parents = new Map<string, string>();
+      for (const { task } of tasks) if (task.part !== undefined) parents.set(task.parent, task.project);
       for (const { task } of tasks) {
         const workflow = await core()
           .workflows.get(task.workflowHash)
           .catch(() => undefined);
-        if (workflow !== undefined && awaitsChildren(workflow, task)) parents.add(task.id);
+        if (workflow !== undefined && awaitsChildren(workflow, task)) parents.set(task.id, task.project);
       }
-      for (const parent of parents) wake(parent);
+      for (const [parent, project] of parents) wake(parent, project);
     },
     performers: {
       startChildren: async ({ params }, { task }) =>
