@@ -150,10 +150,14 @@ export function usageOfTeam({ usage }: Pick<TeamBoard, "usage">): Omit<UsageRow,
   };
 }
 
-/** One screen of a team at work: never more lines than rows, never wider than the terminal. */
-export function teamLines(board: TeamBoard, frame: Frame): readonly string[] {
+/**
+ * One screen of a team at work: never more lines than rows, never wider than the terminal. `left` is what the person has
+ * left open, and how it is asked again.
+ */
+export function teamLines(board: TeamBoard, frame: Frame, left = ""): readonly string[] {
   const { columns, rows, paint } = frame;
-  const head = [...titleLines(board, frame), ...troubleLines(board, frame)];
+  const asked = left === "" ? [] : [paint.yellow(clip(left, columns))];
+  const head = [...titleLines(board, frame), ...troubleLines(board, frame), ...asked];
   const body = bodyLines(board, frame, Math.max(1, rows - head.length - 3));
   const lines = [...head, "", ...body].slice(0, Math.max(1, rows - 1));
   const blank = Array.from({ length: Math.max(0, rows - 1 - lines.length) }, () => "");
