@@ -7,7 +7,7 @@ import { oneLine } from "../../text.ts";
 import { visible } from "../fast/tell.ts";
 import { shownTask } from "../find.ts";
 import { describeCounts, paintMark, partMark, writeBar } from "../parts.ts";
-import { clip, displayWidth, fill, writeAge, writeCosts, writeDuration } from "../text.ts";
+import { clip, displayWidth, fill, joinFitting, writeAge, writeCosts, writeDuration } from "../text.ts";
 import type { Frame } from "./rows.ts";
 
 /** The current state of a team: a task, the parts of its plan, and all their agents. */
@@ -181,15 +181,16 @@ function titleLines(board: TeamBoard, { columns, paint, now }: Frame): readonly 
       ? clip(`${name} ${task.status}`, columns)
       : `${paint.bold(name)}  ${fill(oneLine(task.summary), room)}  ${paint.cyan(task.status)}`;
   const used = usageOfTeam(board);
-  const facts = [
+  const allFacts = [
     ...(children === null ? [] : [children.parts.length === 0 ? "no parts yet" : describeCounts(children)]),
     ...(used.runs === 0 ? [] : [used.unknown >= used.runs ? "cost unknown" : writeCosts(used)]),
     writeDuration(now - Date.parse(task.createdAt)),
-  ].join(" · ");
+  ];
+  const facts = joinFitting(allFacts, columns);
   const width = Math.min(maxBar, columns - displayWidth(facts) - 2);
-  if (children === null || children.parts.length === 0) return [title, clip(facts, columns)];
+  if (children === null || children.parts.length === 0) return [title, facts];
   const bar = writeBar(children, width < minBar ? Math.min(maxBar, columns) : width, paint);
-  return width < minBar ? [title, bar, clip(facts, columns)] : [title, `${bar}  ${facts}`];
+  return width < minBar ? [title, bar, facts] : [title, `${bar}  ${facts}`];
 }
 
 function troubleLines({ task, notice }: TeamBoard, { trouble, paint, columns }: Frame): readonly string[] {
@@ -278,7 +279,8 @@ function agentLines({ task, runs, usage }: TeamBoard, { columns, paint, now }: F
     return wanted;
   };
   const since = fits(width((row) => row.since, 5));
-  const cost = fits(width((row) => row.cost, 10));
+  // A figure is never cut: a column that is too wide is left out.
+  const cost = fits(width((row) => row.cost, Number.POSITIVE_INFINITY));
   const status = fits(width((row) => row.status, 22));
   return rows.map((row) => {
     const cells = [
