@@ -65,8 +65,13 @@ export async function stay(
       const board = await (conversation === undefined ? watch() : conversation.messages.without(watch));
       if (board === undefined) return leave(context, last, id, json);
       const asked = conversation && nextAsked(board, skipped);
-      if (asked === undefined)
-        return finish(context, call, board, endOfTeam(board, Date.now()) ?? "needs-person", json);
+      if (asked === undefined) {
+        // Without a terminal the command ends: one more look, because not everything that goes on has an event.
+        const now = await watched.look(call);
+        const end = endOfTeam(now, Date.now());
+        if (end === undefined) continue;
+        return finish(context, call, now, end, json);
+      }
       const end = await conversation?.ask(board, asked);
       if (end === "left") return leave(context, board, id, json, true);
       if (end === "skipped") skipped.add(asked);
