@@ -5,6 +5,8 @@ import { any, boolean, integer, list, nullable, oneOf, record, shortText, type T
 const name = shortText(100);
 const ofTask = record({}, { project: name });
 const said = shortText(200_000);
+/** The fingerprint of a plan. */
+export const fingerprint = shortText(64);
 
 export const saidFields = {
   change: changeWire,
@@ -52,6 +54,8 @@ const planWire = record({
       size: oneOf("S", "M", "L"),
     }),
   ),
+  /** Identifies the items: an approval or a change that names it is refused once the plan is another one. */
+  fingerprint: text,
   /** Whether a person can change it now; if not, `why` says why. */
   canChange: boolean,
   why: text,
@@ -99,7 +103,8 @@ export const personRoutes = {
     summary: "Approve what the task asks of a person, for one commit; merge the work first if the workflow requires it",
     access: "person",
     query: ofTask,
-    body: record({}, { commit: shortText(64), unreviewed: boolean }),
+    /** `plan`: the fingerprint of the plan that the person was shown; without it, of the one that was shown last. */
+    body: record({}, { commit: shortText(64), unreviewed: boolean, plan: fingerprint }),
     answer: record({
       commit: text,
       change: nullable(changeWire),
@@ -114,7 +119,8 @@ export const personRoutes = {
     path: "/v1/tasks/:task/plan",
     summary: "Show the plan of a task: the items that become its children",
     access: "person",
-    query: ofTask,
+    /** `shown`: the answer is shown to a person, whose approval is then for this plan. */
+    query: record({}, { project: name, shown: oneOf("true") }),
     answer: planWire,
   }),
   putPlan: route({
@@ -124,7 +130,8 @@ export const personRoutes = {
     summary: "Change the plan of a task that waits for a person before its children start",
     access: "person",
     query: ofTask,
-    body: record({ items: any }),
+    /** `replaces`: the fingerprint of the plan that the person was shown; without it, of the one that was shown last. */
+    body: record({ items: any }, { replaces: fingerprint }),
     answer: planWire,
   }),
 } as const;

@@ -1,7 +1,7 @@
 import { agentRoutes } from "./agents.ts";
 import { route } from "./client.ts";
 import { eventRoutes } from "./events.ts";
-import { personRoutes } from "./person.ts";
+import { fingerprint, personRoutes } from "./person.ts";
 import { projectRoutes } from "./projects.ts";
 import { questionRoutes } from "./questions.ts";
 import {
@@ -251,8 +251,11 @@ export const routes = {
     summary: "End a person's wait, or try a held task again",
     access: "person",
     query: record({}, { project: name }),
-    /** `unanswered`: the person lets it continue although its agent has open questions. */
-    body: record({}, { unanswered: boolean }),
+    /**
+     * `unanswered`: the person lets it continue although its agent has open questions. `plan`: the fingerprint of the plan
+     * that the person was shown; without it, of the one that was shown last.
+     */
+    body: record({}, { unanswered: boolean, plan: fingerprint }),
     answer: changeWire,
   }),
   cancelTask: route({

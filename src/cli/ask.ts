@@ -124,19 +124,24 @@ export async function confirm(context: Context, question: string, yes: boolean):
   return false;
 }
 
-interface Draft {
+export interface Draft {
   readonly path: string;
   readonly text: string;
   /** The file is kept until this is called, so that the person's text is not lost. */
   remove(): void;
 }
 
-/** Opens a text in the person's editor and returns the edited text. */
-export async function editText({ process: { env } }: Context, text: string, name: string): Promise<Draft> {
+/** Opens a text in the person's editor and returns the edited text. `instead` is the command that needs no editor. */
+export async function editText(
+  { process: { env } }: Context,
+  text: string,
+  name: string,
+  instead: string,
+): Promise<Draft> {
   const editor = env?.VISUAL || env?.EDITOR || (process.stdin.isTTY ? "vi" : "");
   if (editor === "") {
     throw new Fault("usage", "There is no terminal for an editor, and neither VISUAL nor EDITOR names one.", {
-      hint: "Use a file instead: signalbox task edit TASK --file FILE",
+      hint: `Without an editor: ${instead}`,
     });
   }
   // Only this user can read the folder: the text is private.
@@ -232,7 +237,7 @@ export async function readWords(
   const said = message ?? argument;
   if (said !== undefined && said !== "-") return { text: said };
   if (said === "-" || !process.stdin.isTTY) return { text: await readInput(context, "-") };
-  const draft = await editText(context, `\n${line}\n${commented(await notes())}`, "message.md");
+  const draft = await editText(context, `\n${line}\n${commented(await notes())}`, "message.md", 'add -m "Your text"');
   const [text = ""] = draft.text.split(line);
   if (text.trim() !== "") return { text, draft };
   draft.remove();

@@ -40,6 +40,14 @@ export function createMessages(input: NodeJS.ReadStream, output: NodeJS.WriteStr
   let current: Interface | undefined;
   current = open();
   const leave = () => leaving.abort();
+  const reopen = () => {
+    const before = current;
+    current = undefined;
+    before?.close();
+    clearTimeout(flush);
+    pasted = [];
+    current = open();
+  };
   process.once("SIGTERM", leave);
 
   return {
@@ -49,6 +57,9 @@ export function createMessages(input: NodeJS.ReadStream, output: NodeJS.WriteStr
       return new Promise((resolve) => {
         const end = (message: string | typeof gone | undefined) => {
           take = undefined;
+          // What follows begins on a new line, and what was typed for this prompt is not for the next one.
+          if (prompt !== "" && typeof message !== "string") output.write("\n");
+          if (prompt !== "" && message === gone) reopen();
           signal.removeEventListener("abort", onGone);
           leaving.signal.removeEventListener("abort", onLeft);
           resolve(message);

@@ -167,8 +167,16 @@ function page(pager: string, text: string): Promise<boolean> {
 const ends = new Set(["q", "Q", "\u001b", "\u0003", "\u0004"]);
 const stops = "\u001a";
 
-/** Handles keys and signals until the person leaves or the returned function is called; then restores the terminal. */
-export function watchKeys(screen: LiveScreen, redraw: () => void, end: () => void): () => void {
+/**
+ * Handles keys and signals until the person leaves or the returned function is called; then restores the terminal. A key
+ * that neither ends nor suspends goes to `onOther`.
+ */
+export function watchKeys(
+  screen: LiveScreen,
+  redraw: () => void,
+  end: () => void,
+  onOther: (key: string) => void = () => {},
+): () => void {
   const { stdin, stdout } = process;
   const hasKeys = stdin.isTTY === true;
   let isOver = false;
@@ -183,7 +191,7 @@ export function watchKeys(screen: LiveScreen, redraw: () => void, end: () => voi
   const onKey = (bytes: Buffer) => {
     const key = bytes.toString("latin1");
     if (ends.has(key)) return end();
-    if (key !== stops) return;
+    if (key !== stops) return onOther(key);
     give();
     process.kill(process.pid, "SIGTSTP");
     // No timer runs while we are suspended. In an orphaned process group the system does not suspend us.

@@ -232,9 +232,15 @@ const indent = 4;
 
 /**
  * Rows under aligned titles, two spaces apart. The last column is wrapped. Without room
- * for all columns, the last ones go below each row, after their titles; names and paths are never cut.
+ * for all columns, the last ones go below each row, after their titles; names and paths are never cut. `after` gives lines
+ * that follow a row.
  */
-export function writeTable(columns: readonly Column[], given: readonly (readonly string[])[], width: number): string {
+export function writeTable(
+  columns: readonly Column[],
+  given: readonly (readonly string[])[],
+  width: number,
+  after: (row: number) => readonly string[] = () => [],
+): string {
   // Only the last column has texts of several lines; a name with a line break would look like another row.
   const rows = given.map((row) =>
     row.map((cell, i) => (i < columns.length - 1 ? cell.replaceAll(/[\r\n\u2028\u2029]+/g, " ") : cell)),
@@ -270,7 +276,10 @@ export function writeTable(columns: readonly Column[], given: readonly (readonly
       return [start + paint(wrapMessage(cell, width - start.length, " ".repeat(start.length)), number)];
     });
   const titles = columns.map(({ title }) => title);
-  return [write(titles, undefined), ...rows.flatMap((row, i) => [write(row, i), ...writeBelow(row, i)])].join("\n");
+  return [
+    write(titles, undefined),
+    ...rows.flatMap((row, i) => [write(row, i), ...writeBelow(row, i), ...after(i)]),
+  ].join("\n");
 }
 
 /** How many columns fit side by side: all, if there is room for text in the last one. */

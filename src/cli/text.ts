@@ -248,5 +248,14 @@ export function writeDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 3_600)}h ${two(Math.floor(seconds / 60) % 60)}m`;
 }
 
+/** Facts in one line. Those for which there is no room are left out, so that no figure is cut; only the first may be. */
+export function joinFitting([first = "", ...others]: readonly string[], width: number): string {
+  const line = others.reduce((before, each) => {
+    const longer = `${before} · ${each}`;
+    return displayWidth(longer) > width ? before : longer;
+  }, first);
+  return clip(line, width);
+}
+
 /** How many tasks are listed by default. */
 export const defaultListLimit = 50;

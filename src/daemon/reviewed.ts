@@ -1,3 +1,4 @@
+import { whyFixed } from "../engine/plan-edit.ts";
 import type { Judged, Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
 import type { Caller } from "./callers.ts";
@@ -5,7 +6,7 @@ import type { Core } from "./core.ts";
 import type { LandingPlace } from "./landing-place.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 
-// Whether the work that is to be merged is the work that was reviewed, and which commit the person was shown last.
+// Whether the work that is to be merged is the work that was reviewed, and what of it the person was shown last.
 
 /** Work that has moved since it was judged. */
 export interface Unreviewed {
@@ -83,13 +84,40 @@ export async function noteSeen(
   { id, project }: Task,
   commit: string,
 ): Promise<void> {
-  if (caller.kind !== "human" || commit === "" || (await store.seen.get(id))?.commit === commit) return;
-  await store.seen.put({ id, project, task: id, at: clock.now(), commit });
+  const before = await store.seen.get(id);
+  if (caller.kind !== "human" || commit === "" || before?.commit === commit) return;
+  await store.seen.put({ ...before, id, project, task: id, at: clock.now(), commit });
+}
+
+/** Notes that the person was shown a plan. */
+export async function noteSeenPlan(
+  { store, clock }: Pick<Core, "store" | "clock">,
+  caller: Caller,
+  { id, project }: Task,
+  plan: string,
+): Promise<void> {
+  const before = await store.seen.get(id);
+  if (caller.kind !== "human" || before?.plan === plan) return;
+  await store.seen.put({ commit: "", ...before, id, project, task: id, at: clock.now(), plan });
+}
+
+/**
+ * The fingerprint of the plan that a person's request is about: the one that the request names, or else the one that the
+ * person was last shown. Undefined where the plan does not wait for a person, or where the person was shown none.
+ */
+export async function seenPlan(
+  { store, workflows }: Pick<Core, "store" | "workflows">,
+  task: Task,
+  named: string | undefined,
+): Promise<string | undefined> {
+  if (named !== undefined) return named;
+  const isOpen = whyFixed(await workflows.get(task.workflowHash), task) === undefined;
+  return isOpen ? (await store.seen.get(task.id))?.plan : undefined;
 }
 
 /** The commit that the person was last shown; undefined where the person was shown none. */
 export async function seenCommit({ store }: Pick<Core, "store">, { id }: Task): Promise<string | undefined> {
-  return (await store.seen.get(id))?.commit;
+  return (await store.seen.get(id))?.commit || undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import { edit } from "./create.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { stateOf, withWorkspace } from "./enter.ts";
 import { decideMove, rejected, standing } from "./move.ts";
-import { editPlan } from "./plan-edit.ts";
+import { editPlan, otherPlan } from "./plan-edit.ts";
 import { isTalking, questionOver } from "./questions.ts";
 import type { Actor, Facts, Request } from "./request.ts";
 import { decideFindings } from "./reviewing.ts";
@@ -70,7 +70,9 @@ function asked(workflow: Workflow, task: Task, request: Asking, facts: Facts): D
   const { word } = request;
   if (word === undefined) return askedPlainly(workflow, task, request, facts);
   const outdated =
-    (word.answers && questionOver(task, word.answers.question)) ?? isOutdated(task, request.kind, word, facts);
+    (word.answers && questionOver(task, word.answers.question)) ??
+    isOutdated(task, request.kind, word, facts) ??
+    otherPlan(workflow, task, word.plan);
   if (outdated !== undefined) return rejected(outdated);
   const decision = askedPlainly(workflow, task, request, facts);
   const unmerged = word.merged === true ? unmergedWork(workflow, task, decision, facts) : undefined;

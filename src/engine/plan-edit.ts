@@ -1,7 +1,9 @@
 import { isJsonObject } from "../json.ts";
+import { sha256 } from "../sha256.ts";
 import { answerProblem } from "./check-answer.ts";
 import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { stateOf } from "./enter.ts";
+import { type Item, readItems } from "./fan-out.ts";
 import { rejected, standing } from "./move.ts";
 import type { Request } from "./request.ts";
 import type { Task } from "./task.ts";
@@ -24,6 +26,28 @@ interface Planned {
   readonly result: Readonly<Record<string, unknown>>;
 }
 
+/** The items of a task's plan, as they are shown to a person; none where nobody has planned yet. */
+export function plannedItems(workflow: Workflow, task: Task): readonly Item[] {
+  const planned = plannedResult(workflow, task);
+  const read = planned === undefined ? undefined : readItems(planned.result[planned.fanOut.from.field]);
+  return read?.ok ? read.items : [];
+}
+
+/** Identifies what a person was shown as the plan of a task: another plan has another one. */
+export function planFingerprint(items: readonly Item[]): string {
+  const shown = items.map(({ id, title, description, needs, files, size }) => [
+    ...[id, title, description, needs, files, size],
+  ]);
+  return sha256(JSON.stringify(shown)).slice(0, 16);
+}
+
+/** Why a request about a plan is outdated: the person was shown another one. */
+export function otherPlan(workflow: Workflow, task: Task, shown: string | undefined): Reason | undefined {
+  if (shown === undefined || planFingerprint(plannedItems(workflow, task)) === shown) return undefined;
+  const text = "The plan has changed since you were shown it.";
+  return { code: "moved-on", text, fix: `See it as it is now: signalbox task plan ${task.id}` };
+}
+
 /** Why a person cannot change the plan now; undefined where they can: the task waits for them, and no child has started. */
 export function whyFixed(workflow: Workflow, task: Task): Reason | undefined {
   const state = stateOf(workflow, task.status);
@@ -41,7 +65,7 @@ export function whyFixed(workflow: Workflow, task: Task): Reason | undefined {
 export function editPlan(
   workflow: Workflow,
   task: Task,
-  { actor, items }: Extract<Request, { kind: "plan" }>,
+  { actor, items, replaces }: Extract<Request, { kind: "plan" }>,
 ): Decision {
   const state = stateOf(workflow, task.status);
   const refusal = standing({ ...state, wait: { kind: "none" } }, task, actor);
@@ -54,6 +78,8 @@ export function editPlan(
   const fixed = whyFixed(workflow, task);
   if (fixed !== undefined || plan === undefined)
     return rejected(fixed ?? { code: "not-waiting", text: "The task has no plan yet.", fix: "" });
+  const other = otherPlan(workflow, task, replaces);
+  if (other !== undefined) return rejected(other);
   const { result, field } = plan.fanOut.from;
   const answer = { ...plan.result, [field]: items };
   const problem = answerProblem(workflow, { result }, answer, "person");

@@ -29,8 +29,11 @@ export type Request =
       readonly state: "approved" | "dismissed";
       readonly reason: string;
     }
-  /** A person changes the plan before its children start. `items` is checked like an agent's answer. */
-  | { readonly kind: "plan"; readonly actor: Actor; readonly items: unknown }
+  /**
+   * A person changes the plan before its children start. `items` is checked like an agent's answer. `replaces` is the
+   * fingerprint of the plan that the person was shown; the request is refused where the plan is another one.
+   */
+  | { readonly kind: "plan"; readonly actor: Actor; readonly items: unknown; readonly replaces?: string }
   /** Changes fields of the task, such as its summary or harness, but not its state. */
   | { readonly kind: "edit"; readonly actor: Actor; readonly set: TaskEdit }
   /** A run ended. */
@@ -78,6 +81,8 @@ export interface PersonsWord {
   readonly wake?: string;
   /** The approved commit; the request is refused where the branch is at another commit. */
   readonly approves?: string;
+  /** The fingerprint of the plan that the person was shown; the request is refused where the plan is another one. */
+  readonly plan?: string;
   /** The stay that the person saw; the request is refused in any other. */
   readonly entry?: number;
   /** Refuse this if it would end the task as done while it has commits that are not merged. */

@@ -223,9 +223,12 @@ export interface Credential extends Kept {
   readonly revokedAt: number | undefined;
 }
 
-/** The commit of a task's work that its person was last shown. Its id is the task's. */
+/** What of a task its person was last shown: the commit of its work, and its plan. Its id is the task's. */
 export interface Seen extends Kept {
+  /** The commit; empty if the person was only shown a plan. */
   readonly commit: string;
+  /** The fingerprint of the plan; missing if the person was shown none. */
+  readonly plan?: string;
 }
 
 /**

@@ -211,13 +211,8 @@ test("a circle is refused through a parent's wait for its parts, through the pla
   await refused(b?.id, "p2", `${names[1]} → coffee#${p2} → coffee#1 → ${names[1]}`);
   // A part may have parts of its own.
   if (a?.part === undefined) throw new Error("missing");
-  const within = {
-    ...a,
-    id: "within",
-    parent: a.id,
-    branch: "within",
-    part: { ...a.part, item: "w", slot: undefined },
-  };
+  const { slot: _, ...unplaced } = a.part;
+  const within = { ...a, id: "within", parent: a.id, branch: "within", part: { ...unplaced, item: "w" } };
   await store.createTask("coffee", sampleTask("within", within));
   const number = (await store.getTask("within"))?.task.number;
   await refused("within", a.id, `coffee#${number} → ${names[0]} → coffee#${number}`);

@@ -130,7 +130,7 @@ test("on a terminal the command asks the questions, is left with Ctrl-C, and goe
   await first.shows(/pages +M +docs .*Pages\n[\s\S]*Carry it out\? \[yes\/edit\/later\/cancel\]/);
   first.say("yes");
   await first.shows(
-    /^coffee#1 {2}Add dark mode .*SUBTASK_IMPLEMENTING\n[×▒·]+ {2}0 of 3 done[\s\S]*● {2}theme +SUBTASK_IMPLEMENTING +\d+s /,
+    /^coffee#1 {2}Add dark mode .*SUBTASK_IMPLEMENTING\n[▒×·]+ {2}0 of 3 done[\s\S]*● {2}theme +SUBTASK_IMPLEMENTING +\d+s /,
   );
   first.press("C-c");
   await first.shows(

@@ -13,6 +13,7 @@ import { count, given, wrapMessage, writeAge, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { allEvents } from "./events.ts";
 import { json, onlyProject, task } from "./parameters.ts";
+import { askCancel } from "./plan-prompt.ts";
 
 const help = `Type your answer, and press Enter. Pasted lines are one answer.
   /edit    write the answer in your editor
@@ -182,12 +183,6 @@ export function createTalk(context: Context, call: Call, messages: Messages) {
     const timer = setInterval(() => void look().catch(() => {}), goneInterval);
     return { signal: over.signal, stop: () => clearInterval(timer) };
   };
-  const cancel = async (task: Pick<TaskView, "project" | "number" | "summary">, id: string): Promise<boolean> => {
-    const answer = await messages.read(`Cancel ${shownTask(task)} ${task.summary}? [y/N] `, never);
-    if (typeof answer !== "string" || !/^y(es)?$/i.test(answer.trim())) return false;
-    tellChange(context, await call(routes.cancelTask, { params: { task: id }, body: {} }));
-    return true;
-  };
   const chosen = async ({ choices }: QuestionView): Promise<string | undefined> => {
     if (choices.length === 0) return undefined;
     const answer = await messages.read(`Which state: ${choices.join(", ")}? `, never);
@@ -196,7 +191,8 @@ export function createTalk(context: Context, call: Call, messages: Messages) {
   /** Sends a text; tells why if it is refused, and the question is asked again if it is still open. */
   const sendText = async (question: QuestionView, text: string): Promise<End> => {
     try {
-      await send(call, question, text, await chosen(question));
+      const { task } = await send(call, question, text, await chosen(question));
+      say(`Your answer was sent. ${shownTask(task)} is in ${task.status}.`);
       await showLog(question.task, "", true);
       return "sent";
     } catch (error) {
@@ -226,7 +222,7 @@ export function createTalk(context: Context, call: Call, messages: Messages) {
     if (text === "/skip") return "skipped";
     if (text === "/quit") return "left";
     if (text === "/edit") return write(question);
-    if (text === "/cancel") return (await cancel(question, question.task)) ? "cancelled" : undefined;
+    if (text === "/cancel") return (await askCancel(context, call, messages, question.task)) ? "cancelled" : undefined;
     if (text === "/help") return void say(help);
     if (/^\/\w*$/.test(text)) return void say(`There is no command ${text}.\n${help}`);
     return sendText(question, text.startsWith("//") ? text.slice(1) : text);
@@ -240,7 +236,7 @@ export function createTalk(context: Context, call: Call, messages: Messages) {
         const message = await messages.read("> ", signal);
         if (message === undefined) return "left";
         if (message === gone) {
-          say("\nThe question is not open any more.");
+          say("The question is not open any more.");
           return "gone";
         }
         const end = await take(question, message);
@@ -313,7 +309,7 @@ export function createTalk(context: Context, call: Call, messages: Messages) {
     const message = await messages.read("", AbortSignal.timeout(pollInterval));
     if (typeof message !== "string") return message === undefined;
     const text = message.trim();
-    if (text === "/cancel") await cancel(task, task.id);
+    if (text === "/cancel") await askCancel(context, call, messages, task.id);
     else if (text !== "" && text !== "/quit" && text !== "/skip")
       say("The agent is at work, so this was not sent. /cancel cancels the task, /quit leaves.");
     return text === "/quit" || text === "/skip";

@@ -245,7 +245,7 @@ ${taskExitCodes("the editor failed, or the file was refused; nothing has changed
     const { task } = await call(routes.getTask, named);
     const params = { task: task.id };
     const { text: before } = await call(routes.getDocument, { params });
-    const draft = await editText(this, before, `${task.id}.md`);
+    const draft = await editText(this, before, `${task.id}.md`, `signalbox task edit ${task.id} --file FILE`);
     if (draft.text === before) {
       draft.remove();
       return this.say(`The task file of ${shownTask(task)} is unchanged.`);

@@ -1,15 +1,15 @@
-import { type Call, Refusal } from "../../api/client.ts";
+import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
-import { Fault } from "../../fault.ts";
 import { canAsk } from "../ask.ts";
+import { createOnlooker } from "../connect.ts";
 import type { Context } from "../context.ts";
-import { exitCodes, writeFailure } from "../fast/tell.ts";
-import { shownTask } from "../find.ts";
+import { exitCodes } from "../fast/tell.ts";
 import { createMessages } from "../messages.ts";
 import { writeTeamSummary } from "../team-summary.ts";
-import { writeJson } from "../text.ts";
+import { count, writeJson } from "../text.ts";
 import { watchLive, withRun } from "../watch/live.ts";
+import type { Frame } from "../watch/rows.ts";
 import {
   createSteadyTexts,
   createTeamBoard,
@@ -20,7 +20,7 @@ import {
   usageOfTeam,
 } from "../watch/team.ts";
 import { createTalk } from "./chat.ts";
-import { changed, showPlan } from "./task-plan.ts";
+import { askPlan } from "./plan-prompt.ts";
 
 /** The task that a team works on. */
 export interface Started extends Pick<TaskView, "id" | "project"> {
@@ -38,7 +38,7 @@ export async function stay(
   const asks = context.isTerminal && canAsk() && !json;
   const skipped = new Set<string>();
   const look = createTeamBoard(id, notice);
-  const conversation = asks ? createConversation(context, call) : undefined;
+  const conversation = asks ? createConversation(context) : undefined;
   const shown = json ? { ...context, isTerminal: false, print: () => {} } : context;
   let last: TeamBoard | undefined;
   const watched = {
@@ -49,7 +49,8 @@ export async function stay(
     },
     withRun: (before: TeamBoard, run: TeamBoard["runs"][number]) =>
       before.runs.some((each) => each.id === run.id) ? { ...before, runs: withRun(before.runs, run) } : before,
-    lines: teamLines,
+    lines: (board: TeamBoard, frame: Frame) => teamLines(board, frame, leftOpen(board, skipped)),
+    onKey: (key: string) => key === againKey && skipped.clear(),
     document: (board: TeamBoard) => board,
     texts: createSteadyTexts(Date.now),
     isEnough: (board: TeamBoard) => {
@@ -64,12 +65,15 @@ export async function stay(
       const board = await (conversation === undefined ? watch() : conversation.messages.without(watch));
       if (board === undefined) return leave(context, last, id, json);
       const asked = conversation && nextAsked(board, skipped);
-      if (asked === undefined)
-        return finish(context, call, board, endOfTeam(board, Date.now()) ?? "needs-person", json);
-      const question = board.questions.find((each) => each.id === asked);
-      const end =
-        question === undefined ? await conversation?.decide(board.task) : await conversation?.talk.one(question);
-      if (end === "left") return leave(context, board, id, json);
+      if (asked === undefined) {
+        // Without a terminal the command ends: one more look, because not everything that goes on has an event.
+        const now = await watched.look(call);
+        const end = endOfTeam(now, Date.now());
+        if (end === undefined) continue;
+        return finish(context, call, now, end, json);
+      }
+      const end = await conversation?.ask(board, asked);
+      if (end === "left") return leave(context, board, id, json, true);
       if (end === "skipped") skipped.add(asked);
     }
   } finally {
@@ -79,6 +83,17 @@ export async function stay(
 
 const planQuestion = "plan";
 
+/** The key that asks again what the person has left open. */
+const againKey = "a";
+
+/** What the person has left open, and how it is asked again; empty if nothing is. */
+function leftOpen({ questions, hasPlan, task }: TeamBoard, skipped: ReadonlySet<string>): string {
+  const open = [...questions.map(({ id }) => id), ...(hasPlan ? [planQuestion] : [])].filter((id) => skipped.has(id));
+  if (task.outcome !== null || open.length === 0) return "";
+  const what = open.includes(planQuestion) ? "The plan waits for you." : `${count(open.length, "question")} left open.`;
+  return `${what} To be asked again, press ${againKey}`;
+}
+
 /** The next thing to ask the person here: the id of a question, or the plan. */
 function nextAsked({ questions, hasPlan, task }: TeamBoard, skipped: ReadonlySet<string>): string | undefined {
   if (task.outcome !== null) return undefined;
@@ -86,53 +101,32 @@ function nextAsked({ questions, hasPlan, task }: TeamBoard, skipped: ReadonlySet
   return open?.id ?? (hasPlan && !skipped.has(planQuestion) ? planQuestion : undefined);
 }
 
-const planHelp =
-  "yes starts the engineers; edit opens the plan in your editor; later leaves it open; cancel cancels the task";
-
 /** What a team asks: the questions of agents, and whether to carry out the plan. */
-function createConversation(context: Context, call: Call) {
+function createConversation(context: Context) {
   const messages = createMessages(process.stdin, process.stderr);
-  const never = new AbortController().signal;
-
+  const leaving = new AbortController();
+  messages.left.addEventListener("abort", () => leaving.abort());
+  const call = createOnlooker(context, leaving.signal);
+  const talk = createTalk(context, call, messages);
   return {
     messages,
-    talk: createTalk(context, call, messages),
-    /** Shows the plan, and asks whether to carry it out. */
-    async decide(task: TaskView): Promise<"left" | "skipped" | "decided"> {
-      const about = { params: { task: task.id }, query: {} };
-      const plan = await call(routes.getPlan, about);
-      context.print(context.paint.bold(`The plan of ${shownTask(task)} ${task.summary}`));
-      showPlan(context, plan);
-      const acts: Readonly<Record<string, () => Promise<unknown>>> = {
-        yes: () => call(routes.approveTask, { ...about, body: {} }),
-        edit: () => messages.without(() => changed(context, call, about, plan, { edit: true, file: undefined })),
-        cancel: () => call(routes.cancelTask, { ...about, body: {} }),
-      };
-      for (;;) {
-        const words = await messages.read("Carry it out? [yes/edit/later/cancel] ", never);
-        if (typeof words !== "string") return "left";
-        const wish = words.trim().toLowerCase();
-        if (wish === "later") return "skipped";
-        const act = acts[wish === "y" ? "yes" : wish];
-        if (act === undefined) {
-          context.say(planHelp);
-          continue;
-        }
-        // A refusal, or an editor that fails, changes nothing: the plan is shown again.
-        await act().catch((error: unknown) => {
-          if (!(error instanceof Fault) && !(error instanceof Refusal)) throw error;
-          context.say(writeFailure(context, error));
-        });
-        return "decided";
-      }
+    async ask({ task, questions }: TeamBoard, asked: string): Promise<"left" | "skipped" | "over"> {
+      const question = questions.find(({ id }) => id === asked);
+      const answering = question === undefined ? askPlan(context, call, messages, task) : talk.one(question);
+      const end = await answering.catch((error: unknown) => {
+        // A request fails if the person leaves while it waits for the daemon.
+        if (messages.left.aborted) return "left" as const;
+        throw error;
+      });
+      return end === "left" || end === "skipped" ? end : "over";
     },
   };
 }
 
-function leave(context: Context, board: TeamBoard | undefined, id: string, json: boolean): void {
+function leave(context: Context, board: TeamBoard | undefined, id: string, json: boolean, isAsked = false): void {
   context.process.exitCode = exitCodes.detached;
   if (json) context.print(writeJson(document(board, "detached")));
-  const waits = board !== undefined && endOfTeam(board, Date.now()) === "needs-person";
+  const waits = isAsked || (board !== undefined && endOfTeam(board, Date.now()) === "needs-person");
   context.say(`${waits ? "It waits for you." : "The work goes on."} To come back to it: signalbox run --resume ${id}`);
 }
 

@@ -86,6 +86,8 @@ interface Watched<Board> {
   document(board: Board): unknown;
   /** A line for each watched item, by its name, for output without a terminal. */
   texts(board: Board): ReadonlyMap<string, string>;
+  /** The person has pressed a key that does not end the watch. */
+  onKey?(key: string): void;
   /** Whether the watch ends by itself; without this, only the person ends it. */
   isEnough?(board: Board): boolean;
 }
@@ -116,7 +118,11 @@ export async function watchLive<Board>(
   let isEnough = false;
   const isScreen = context.isTerminal && !json;
   if (isScreen && watched.isEnough?.(board)) return board;
-  const shown = isScreen ? onScreen(context, watched, end) : inLines(context, watched, json, end);
+  const onKey = (key: string) => {
+    watched.onKey?.(key);
+    draw();
+  };
+  const shown = isScreen ? onScreen(context, watched, end, onKey) : inLines(context, watched, json, end);
   const draw = () => {
     shown.draw(board, trouble);
     if (trouble !== "" || !watched.isEnough?.(board)) return;
@@ -184,7 +190,12 @@ interface Shown<Board> {
   end(): void;
 }
 
-function onScreen<Board>(context: Context, { project, lines }: Watched<Board>, end: () => void): Shown<Board> {
+function onScreen<Board>(
+  context: Context,
+  { project, lines }: Watched<Board>,
+  end: () => void,
+  onOther: (key: string) => void,
+): Shown<Board> {
   const { stdout } = process;
   const screen = createLiveScreen(stdout);
   let last: readonly [Board, string] | undefined;
@@ -196,7 +207,7 @@ function onScreen<Board>(context: Context, { project, lines }: Watched<Board>, e
     const title = project ?? "";
     screen.draw(lines(board, { columns, rows, paint: context.paint, now: Date.now(), title, trouble }));
   };
-  const giveBack = watchKeys(screen, () => last && draw(...last), end);
+  const giveBack = watchKeys(screen, () => last && draw(...last), end, onOther);
   return { draw, end: giveBack };
 }
 

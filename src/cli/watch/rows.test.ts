@@ -153,3 +153,18 @@ test("parts are below their parent, which goes where the most urgent of them wou
   expect(shown).toEqual(["whole", "└ part2", "└ part3", "other"]);
   expect(lines.find((line) => line.includes("whole"))).toContain("✓1 ●1 ◌1 !1");
 });
+
+test("no figure is cut on a terminal of any width: a column without room is left out", () => {
+  const usage = new Map([
+    ["aaaaa", { ...used("aaaaa"), runs: 3, unknown: 1, cost: 0.1 }],
+    ["bbbbb", { ...used("bbbbb"), runs: 3, unknown: 1, cost: 1234.5, inputTokens: 123_456_789 }],
+  ]);
+  for (let columns = 20; columns <= 120; columns++) {
+    const lines = watchLines({ ...board, usage }, { ...frame, columns });
+    expect(lines.filter((line) => /[$\d.+]…|\$…/.test(line))).toEqual([]);
+    expect(lines.every((line) => displayWidth(line) <= columns)).toBe(true);
+  }
+  expect(watchLines({ ...board, usage }, { ...frame, columns: 100 }).join("\n")).toMatch(
+    /\$1234\.50\+\?\n[\s\S]* \$0\.10\+\?\n/,
+  );
+});

@@ -1,9 +1,9 @@
-import type { RunView } from "../../api/agents.ts";
+import type { RunView, UsageRow } from "../../api/agents.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { oneLine } from "../../text.ts";
 import { type Paint, visible } from "../fast/tell.ts";
 import { type Branching, inTree, withCounts } from "../task-table.ts";
-import { clip, count, displayWidth, fill, listed, writeAge, writeCost, writeCosts, writeTokens } from "../text.ts";
+import { clip, count, displayWidth, fill, joinFitting, listed, writeAge, writeCosts, writeTokens } from "../text.ts";
 import type { Board, Need } from "./live.ts";
 
 /** An empty screen: why it is empty, the command that changes it, and what happens then. */
@@ -54,7 +54,8 @@ function widthsOf(board: Board, tree: readonly Branching[], frame: Frame): Width
   const { tasks } = board;
   const longest = (texts: readonly string[], least: number, most: number) =>
     Math.min(most, Math.max(least, ...texts.map(displayWidth)));
-  const hasUsage = tasks.some(({ id }) => board.usage.has(id));
+  const used = tasks.flatMap(({ id }) => board.usage.get(id) ?? []);
+  const hasUsage = used.length > 0;
   const isMixed = new Set(tasks.map(({ project }) => project)).size > 1;
   const wanted = {
     mark: 1,
@@ -74,8 +75,9 @@ function widthsOf(board: Board, tree: readonly Branching[], frame: Frame): Width
       5,
       20,
     ),
-    cost: hasUsage ? 7 : 0,
-    tokens: hasUsage ? 6 : 0,
+    // Figures are never cut: a column without room for all of its own is left out.
+    cost: hasUsage ? Math.max(7, ...used.map((row) => displayWidth(costOf(row)))) : 0,
+    tokens: hasUsage ? Math.max(6, ...used.map((row) => displayWidth(tokensOf(row)))) : 0,
     name: isMixed
       ? longest(
           tasks.map(({ project, number }) => `${project}#${number}`),
@@ -108,8 +110,8 @@ function entryOf({ task, depth }: Branching, board: Board, frame: Frame, widths:
     summary: withCounts({ ...task, summary: oneLine(task.summary) || "(no summary)" }, widths.summary),
     agent: agentOf(runs, now),
     age: writeAge(task.createdAt, now),
-    tokens: used === undefined ? "–" : writeTokens(used.inputTokens + used.outputTokens),
-    cost: used === undefined ? "–" : used.unknown > 0 ? writeCosts(used).replace(" ", "") : writeCost(used.cost),
+    tokens: used === undefined ? "–" : tokensOf(used),
+    cost: used === undefined ? "–" : costOf(used),
   };
   const colours: Partial<Record<keyof Widths, (text: string) => string>> = {
     mark: (text) => paint[markColours[mark]](text),
@@ -124,6 +126,14 @@ function entryOf({ task, depth }: Branching, board: Board, frame: Frame, widths:
   if (need !== undefined) return { row, note: indent + writeNeed(need, room, paint), isNeeded: true };
   const said = isOver ? "" : saidBy(runs);
   return { row, note: said === "" ? "" : indent + paint.dim(clip(said, room)), isNeeded: false };
+}
+
+function tokensOf({ inputTokens, outputTokens }: UsageRow): string {
+  return writeTokens(inputTokens + outputTokens);
+}
+
+function costOf(used: UsageRow): string {
+  return writeCosts(used).replaceAll(" ", "");
 }
 
 /** The command is cut last, because the person copies it. */
@@ -194,7 +204,7 @@ function saidBy(runs: readonly RunView[]): string {
 /** One screen of tasks and their agents: never more lines than rows, never wider than the terminal. */
 export function watchLines(board: Board, frame: Frame): readonly string[] {
   const { columns, rows, paint } = frame;
-  const head = [paint.bold(clip(summary(board, frame), columns)), ...troubles(board, frame)];
+  const head = [paint.bold(summary(board, frame)), ...troubles(board, frame)];
   const foot = paint.dim(footer(columns));
   const room = Math.max(1, rows - head.length - 3);
   const body = board.tasks.length === 0 ? emptyLines(frame, noTask) : table(board, frame, room);
@@ -212,20 +222,20 @@ function footer(columns: number): string {
 }
 
 /** `coffee  3 open · 1 needs you · 2 agents at work · 34k tokens · $1.20` */
-function summary({ tasks, runs, needs, usage }: Board, { title }: Frame): string {
+function summary({ tasks, runs, needs, usage }: Board, { title, columns }: Frame): string {
   const open = tasks.filter(({ outcome }) => outcome === null);
   const rows = tasks.flatMap(({ id }) => usage.get(id) ?? []);
   const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((all, row) => all + of(row), 0);
   const tokens = sum(({ inputTokens, outputTokens }) => inputTokens + outputTokens);
   const cost = { cost: sum((row) => row.cost), runs: sum((row) => row.runs), unknown: sum((row) => row.unknown) };
   const parts = [
-    `${open.length} open`,
+    `${title || "All projects"}  ${open.length} open`,
     ...(needs.size === 0 ? [] : [`${needs.size} need${needs.size === 1 ? "s" : ""} you`]),
     ...agentCounts(runs),
     ...(tokens === 0 ? [] : [`${writeTokens(tokens)} tokens`]),
     ...(cost.runs === 0 ? [] : [cost.unknown >= cost.runs ? "cost unknown" : writeCosts(cost)]),
   ];
-  return `${title || "All projects"}  ${parts.join(" · ")}`;
+  return joinFitting(parts, columns);
 }
 
 /** Counted as in `agent ps`: idle agents are not at work. */

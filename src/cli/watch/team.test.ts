@@ -53,7 +53,7 @@ const task = (more: Partial<TaskView> = {}) =>
   }) as TaskView;
 const board = (more: Partial<TeamBoard> = {}): TeamBoard => ({
   ...{ task: task(), pullRequest: null, runs: [], usage: new Map(), questions: [], hasPlan: false },
-  ...{ waits: [], isStuck: false, notice: "", ...more },
+  ...{ waits: [], isStuck: false, neededSince: undefined, notice: "", ...more },
 });
 
 const five = children(
@@ -153,14 +153,20 @@ test("without a terminal there is a line for the task, for each part and for eac
 });
 
 test("a team needs a person only when nothing goes on without one, and not for a moment", () => {
-  const working = (isStuck: boolean) => board({ task: task({ updatedAt: ago(9) }), isStuck });
-  expect(endOfTeam(working(false), now)).toBeUndefined();
-  expect(endOfTeam(working(true), now)).toBe("needs-person");
-  const held = (since: string) => board({ task: task({ needsPerson: true, needs: [{ since }] as never }) });
-  expect(endOfTeam(held(ago(1)), now)).toBeUndefined();
-  expect(endOfTeam(held(ago(3)), now)).toBe("needs-person");
+  const stuck = (neededSince: number | undefined) => board({ isStuck: neededSince !== undefined, neededSince });
+  expect(endOfTeam(stuck(undefined), now)).toBeUndefined();
+  // After a restart the daemon does not find all agents at once.
+  expect(endOfTeam(stuck(now - 9_000), now)).toBeUndefined();
+  expect(endOfTeam(stuck(now - 10_000), now)).toBe("needs-person");
+  const held = (seconds: number) =>
+    board({
+      task: task({ needsPerson: true, needs: [{ since: ago(99) }] as never }),
+      neededSince: now - seconds * 1000,
+    });
+  expect(endOfTeam(held(1), now)).toBeUndefined();
+  expect(endOfTeam(held(3), now)).toBe("needs-person");
   // A question is no passing trouble.
-  expect(endOfTeam({ ...held(ago(0)), questions: [{}] as never }, now)).toBe("needs-person");
+  expect(endOfTeam({ ...held(0), questions: [{}] as never }, now)).toBe("needs-person");
 });
 
 test("an idle team is stuck only if a person must act before anything of it goes on", () => {
@@ -169,19 +175,28 @@ test("an idle team is stuck only if a person must act before anything of it goes
   const ofPlan = (slot: number | null, more: Partial<TaskView>) =>
     task({ id: "p", parent: "aaaaa", part: { slot } as never, workspace: "", waiting: "", ...more });
   const full = [{ reason: "All workspaces of coffee are taken (1).", fix: "" }];
-  expect(isStuck(mine, [mine, other(true)], full)).toBe(true);
-  expect(isStuck(mine, [mine, other(true)], [])).toBe(false);
-  expect(isStuck(mine, [mine, other(false)], full)).toBe(false);
-  expect(isStuck(mine, [mine], full)).toBe(false);
-  expect(isStuck({ ...mine, waiting: "The provider refuses until 12:00." }, [other(true)], full)).toBe(false);
-  expect(isStuck({ ...mine, paused: "coffee is paused." }, [mine], [])).toBe(true);
-  expect(isStuck({ ...mine, autostart: false, previousStatus: "" }, [mine], full)).toBe(true);
+  type Near = Parameters<typeof isStuck>[1];
+  const near = (open: readonly TaskView[], waits: Near["waits"], more: Partial<Near> = {}): Near => ({
+    ...{ open, waits, runs: [], poolSize: 1, ...more },
+  });
+  expect(isStuck(mine, near([mine, other(true)], full))).toBe(true);
+  // Another workspace of the pool is with a task that gets it just now, or gives it back.
+  expect(isStuck(mine, near([mine, other(true)], full, { poolSize: 2 }))).toBe(false);
+  // An agent of a task that needs a person is at work all the same.
+  const busy = { runs: [agent("x", { task: "other" })] };
+  expect(isStuck(mine, near([mine, other(true)], full, busy))).toBe(false);
+  expect(isStuck(mine, near([mine, other(true)], []))).toBe(false);
+  expect(isStuck(mine, near([mine, other(false)], full))).toBe(false);
+  expect(isStuck(mine, near([mine], full))).toBe(false);
+  expect(isStuck({ ...mine, waiting: "The provider refuses until 12:00." }, near([other(true)], full))).toBe(false);
+  expect(isStuck({ ...mine, paused: "coffee is paused." }, near([mine], []))).toBe(true);
+  expect(isStuck({ ...mine, autostart: false, previousStatus: "" }, near([mine], full))).toBe(true);
   const needing = ofPlan(1, { workspace: "/w", needsPerson: true });
-  expect(isStuck(mine, [mine, needing, ofPlan(null, {})], [])).toBe(true);
-  expect(isStuck(mine, [mine, needing, ofPlan(2, {})], [])).toBe(true);
-  expect(isStuck(mine, [mine, needing, ofPlan(2, { waiting: "No seat is free." })], [])).toBe(false);
-  expect(isStuck(mine, [mine, needing, ofPlan(2, {}), other(false)], [])).toBe(false);
-  expect(isStuck(mine, [mine, ofPlan(null, {}), other(true)], full)).toBe(false);
+  expect(isStuck(mine, near([mine, needing, ofPlan(null, {})], []))).toBe(true);
+  expect(isStuck(mine, near([mine, needing, ofPlan(2, {})], []))).toBe(true);
+  expect(isStuck(mine, near([mine, needing, ofPlan(2, { waiting: "No seat is free." })], []))).toBe(false);
+  expect(isStuck(mine, near([mine, needing, ofPlan(2, {}), other(false)], []))).toBe(false);
+  expect(isStuck(mine, near([mine, ofPlan(null, {}), other(true)], full))).toBe(false);
 });
 
 test("a waiting run says why, and what a person can do about it", () => {

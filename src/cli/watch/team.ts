@@ -7,7 +7,7 @@ import { oneLine } from "../../text.ts";
 import { visible } from "../fast/tell.ts";
 import { shownTask } from "../find.ts";
 import { describeCounts, paintMark, partMark, writeBar } from "../parts.ts";
-import { clip, displayWidth, fill, writeAge, writeCosts, writeDuration } from "../text.ts";
+import { clip, displayWidth, fill, joinFitting, writeAge, writeCosts, writeDuration } from "../text.ts";
 import type { Frame } from "./rows.ts";
 
 /** The current state of a team: a task, the parts of its plan, and all their agents. */
@@ -26,6 +26,8 @@ export interface TeamBoard {
   readonly waits: readonly Wait[];
   /** Whether nothing of it goes on before a person acts, here or in another task. */
   readonly isStuck: boolean;
+  /** Since when each look has found that it needs a person or is stuck, in milliseconds; undefined if it does not. */
+  readonly neededSince: number | undefined;
   /** A warning that stays on the screen; empty if there is none. */
   readonly notice: string;
 }
@@ -33,7 +35,8 @@ export interface TeamBoard {
 type Wait = ExplanationView["blocked"][number];
 
 /** Returns a function that reads the state of a team. */
-export function createTeamBoard(id: string, notice = ""): (call: Call) => Promise<TeamBoard> {
+export function createTeamBoard(id: string, notice = "", clock = Date.now): (call: Call) => Promise<TeamBoard> {
+  let neededSince: number | undefined;
   return async (call) => {
     const { task, pullRequest } = await call(routes.getTask, { params: { task: id } });
     const { project } = task;
@@ -51,13 +54,19 @@ export function createTeamBoard(id: string, notice = ""): (call: Call) => Promis
       isIdle && !(task.children?.parts ?? []).some((part) => part.state === "running" && !part.needsPerson);
     const explained =
       canBeStuck && own.length === 0 ? await call(routes.explainTask, { params: { task: id } }) : undefined;
-    const open = canBeStuck
-      ? await call(routes.listTasks, { query: { project, open: "true", limit: "1000" } })
-      : { tasks: [] };
+    const stuck =
+      canBeStuck &&
+      isStuck(task, {
+        open: (await call(routes.listTasks, { query: { project, open: "true", limit: "1000" } })).tasks,
+        waits: explained?.blocked ?? [],
+        runs,
+        poolSize: (await call(routes.getProject, { params: { project } })).poolSize,
+      });
+    neededSince = task.needsPerson || stuck ? (neededSince ?? clock()) : undefined;
     return {
-      ...{ task, pullRequest, runs: own, notice },
+      ...{ task, pullRequest, runs: own, notice, neededSince },
       waits: explained?.blocked ?? [],
-      isStuck: canBeStuck && isStuck(task, open.tasks, explained?.blocked ?? []),
+      isStuck: stuck,
       usage: new Map(rows.flatMap((row) => (ids.has(row.key) ? [[row.key, row] as const] : []))),
       questions: questions.flatMap((page) => page.questions),
       hasPlan: plan?.canChange === true && plan.items.length > 0,
@@ -65,11 +74,20 @@ export function createTeamBoard(id: string, notice = ""): (call: Call) => Promis
   };
 }
 
+/** What decides whether an idle task goes on by itself: its project's open tasks, runs and pool, and what it waits for. */
+interface Neighbours {
+  readonly open: readonly TaskView[];
+  readonly waits: readonly Wait[];
+  readonly runs: readonly RunView[];
+  readonly poolSize: number;
+}
+
 /**
  * Whether only a person can get an idle task going. A seat or a provider's limit becomes free by itself, and so does a
- * workspace, unless each task that has one waits for a person.
+ * workspace, unless the whole pool is with tasks that wait for a person, and of which no agent is at work. A workspace that
+ * no open task names is being prepared or released.
  */
-export function isStuck(task: TaskView, open: readonly TaskView[], waits: readonly Wait[]): boolean {
+export function isStuck(task: TaskView, { open, waits, runs, poolSize }: Neighbours): boolean {
   if (task.paused !== "" || isUnwanted(task)) return true;
   const parts = open.filter(({ parent, part }) => parent === task.id && part !== null);
   const started = parts.filter(({ part }) => part?.slot !== null);
@@ -79,8 +97,12 @@ export function isStuck(task: TaskView, open: readonly TaskView[], waits: readon
   if (idle.length === 0) return true;
   if (idle.some(({ waiting }) => waiting !== "") || (started.length === 0 && waits.length === 0)) return false;
   const holders = open.filter(({ workspace }) => workspace !== "");
-  return holders.length > 0 && holders.every(({ needsPerson }) => needsPerson);
+  const goesOn = new Set(runs.flatMap((run) => (atWorkAlone.has(run.activity) ? [run.task] : [])));
+  return holders.length >= poolSize && holders.every(({ id, needsPerson }) => needsPerson && !goesOn.has(id));
 }
+
+/** The activities of agents that go on without a person. */
+const atWorkAlone: ReadonlySet<RunView["activity"]> = new Set(["busy", "starting", "waiting"]);
 
 /** Whether the task was created so that it does not start by itself. */
 function isUnwanted({ autostart, previousStatus }: TaskView): boolean {
@@ -100,16 +122,17 @@ export type TeamEnd = "done" | "partly-done" | "failed" | "cancelled" | "needs-p
 
 /** A need counts only after a moment, because an agent that is starting can look dead. */
 const steadyTime = 2_000;
+/** After a restart, the daemon takes longer to find the agents of the tasks that have the workspaces. */
+const steadyStuckTime = 10_000;
 
 /** How the work has ended, or that it cannot continue without a person; undefined while it goes on. */
-export function endOfTeam({ task, questions, isStuck }: TeamBoard, now: number): TeamEnd | undefined {
-  const { outcome, phase, needs } = task;
+export function endOfTeam({ task, questions, neededSince }: TeamBoard, now: number): TeamEnd | undefined {
+  const { outcome, phase, needsPerson } = task;
   if (outcome !== null && (phase === "over" || task.needsPerson))
     return outcome === "done" && lostParts(task).length > 0 ? "partly-done" : outcome;
-  if (outcome !== null || !(task.needsPerson || isStuck)) return undefined;
+  if (outcome !== null || neededSince === undefined) return undefined;
   if (questions.length > 0) return "needs-person";
-  const since = Date.parse(needs[0]?.since ?? task.updatedAt);
-  return now - since >= steadyTime ? "needs-person" : undefined;
+  return now - neededSince >= (needsPerson ? steadyTime : steadyStuckTime) ? "needs-person" : undefined;
 }
 
 /** The parts that failed or were skipped. */
@@ -150,10 +173,14 @@ export function usageOfTeam({ usage }: Pick<TeamBoard, "usage">): Omit<UsageRow,
   };
 }
 
-/** One screen of a team at work: never more lines than rows, never wider than the terminal. */
-export function teamLines(board: TeamBoard, frame: Frame): readonly string[] {
+/**
+ * One screen of a team at work: never more lines than rows, never wider than the terminal. `left` is what the person has
+ * left open, and how it is asked again.
+ */
+export function teamLines(board: TeamBoard, frame: Frame, left = ""): readonly string[] {
   const { columns, rows, paint } = frame;
-  const head = [...titleLines(board, frame), ...troubleLines(board, frame)];
+  const asked = left === "" ? [] : [paint.yellow(clip(left, columns))];
+  const head = [...titleLines(board, frame), ...troubleLines(board, frame), ...asked];
   const body = bodyLines(board, frame, Math.max(1, rows - head.length - 3));
   const lines = [...head, "", ...body].slice(0, Math.max(1, rows - 1));
   const blank = Array.from({ length: Math.max(0, rows - 1 - lines.length) }, () => "");
@@ -177,15 +204,16 @@ function titleLines(board: TeamBoard, { columns, paint, now }: Frame): readonly 
       ? clip(`${name} ${task.status}`, columns)
       : `${paint.bold(name)}  ${fill(oneLine(task.summary), room)}  ${paint.cyan(task.status)}`;
   const used = usageOfTeam(board);
-  const facts = [
+  const allFacts = [
     ...(children === null ? [] : [children.parts.length === 0 ? "no parts yet" : describeCounts(children)]),
     ...(used.runs === 0 ? [] : [used.unknown >= used.runs ? "cost unknown" : writeCosts(used)]),
     writeDuration(now - Date.parse(task.createdAt)),
-  ].join(" · ");
+  ];
+  const facts = joinFitting(allFacts, columns);
   const width = Math.min(maxBar, columns - displayWidth(facts) - 2);
-  if (children === null || children.parts.length === 0) return [title, clip(facts, columns)];
+  if (children === null || children.parts.length === 0) return [title, facts];
   const bar = writeBar(children, width < minBar ? Math.min(maxBar, columns) : width, paint);
-  return width < minBar ? [title, bar, clip(facts, columns)] : [title, `${bar}  ${facts}`];
+  return width < minBar ? [title, bar, facts] : [title, `${bar}  ${facts}`];
 }
 
 function troubleLines({ task, notice }: TeamBoard, { trouble, paint, columns }: Frame): readonly string[] {
@@ -274,7 +302,8 @@ function agentLines({ task, runs, usage }: TeamBoard, { columns, paint, now }: F
     return wanted;
   };
   const since = fits(width((row) => row.since, 5));
-  const cost = fits(width((row) => row.cost, 10));
+  // A figure is never cut: a column that is too wide is left out.
+  const cost = fits(width((row) => row.cost, Number.POSITIVE_INFINITY));
   const status = fits(width((row) => row.status, 22));
   return rows.map((row) => {
     const cells = [

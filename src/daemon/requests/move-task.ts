@@ -12,6 +12,7 @@ import type { Core } from "../core.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { allTasks } from "../project.ts";
+import { seenPlan } from "../reviewed.ts";
 import type { Answer, TaskRequest } from "../submit.ts";
 import { changeView } from "../views.ts";
 
@@ -32,8 +33,11 @@ export function moveTask(core: Core): Handler<Routes["moveTask"]> {
 export function continueTask(core: Core): Handler<Routes["continueTask"]> {
   return async (asked) => {
     const answered = asked.body.unanswered === true ? {} : ({ answered: true } as const);
-    const word = asked.caller.kind === "human" ? { word: { wake, ...answered } } : {};
-    return ask(core, asked, await findTask(core, asked), (actor) => ({ kind: "continue", actor, ...word }));
+    const stored = await findTask(core, asked);
+    const shown = await seenPlan(core, stored.task, asked.body.plan);
+    const plan = shown === undefined ? {} : { plan: shown };
+    const word = asked.caller.kind === "human" ? { word: { wake, ...answered, ...plan } } : {};
+    return ask(core, asked, stored, (actor) => ({ kind: "continue", actor, ...word }));
   };
 }
 

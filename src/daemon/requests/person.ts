@@ -16,7 +16,7 @@ import type { Asked, Handler } from "../handlers.ts";
 import { mustHave } from "../project.ts";
 import { answerInState, refuse, replyInDialogue, say, type Wish } from "../questions/answers.ts";
 import { questionOf } from "../questions/questions.ts";
-import { judgeUnreviewed, seenCommit } from "../reviewed.ts";
+import { judgeUnreviewed, seenCommit, seenPlan } from "../reviewed.ts";
 import { changeView, isoTime, viewOf } from "../views.ts";
 import { doneState, isUnchanged, mergeApproved, onceMerged } from "./merge-task.ts";
 import { ask } from "./move-task.ts";
@@ -49,10 +49,11 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     if (elsewhere !== undefined) await refuse(core, stored, wish, elsewhere);
     const other = isOther(task, commit, asked.body.commit ?? (await seenCommit(core, task)));
     if (other !== undefined) await refuse(core, stored, wish, other);
+    const plan = await seenPlan(core, task, asked.body.plan);
     const request: Request = {
       ...wish,
       actor: { role: "human" },
-      word: { approves: commit, entry: task.entry, wake },
+      word: { approves: commit, entry: task.entry, wake, ...(plan === undefined ? {} : { plan }) },
     };
     const isOpen = workflow.states[task.status]?.wait.kind === "open";
     const to = isOpen ? doneState(workflow, task.status) : onlyOnceMerged(workflow, task, request, facts);
