@@ -162,7 +162,7 @@ test("team: an answer that does not fit its schema is asked for again, then the 
   task.ended("architect", "ok", {});
   task.ended("architect", "invalid");
   expect(task.status).toBe("FAILED");
-  expect(task.actions).toEqual(["kill_session", "notify", "release_workspace"]);
+  expect(task.actions).toEqual(["notify", "release_workspace"]);
 });
 
 test("team: a plan with a dependency cycle goes back to the architect three times, and never starts", () => {
@@ -241,7 +241,7 @@ test("team: the end of the children leads to merging, or fails the task where no
   expect(bad.status).toBe("FAILED");
   const stopped = start();
   stopped.ask("human", "CANCELLED");
-  expect(stopped.actions).toEqual(["stop_children", "kill_session", "release_workspace"]);
+  expect(stopped.actions).toEqual(["stop_children", "release_workspace"]);
 });
 
 function pipelineAt(status: string, settings: Record<string, boolean> = {}, preset = "quick-fix") {

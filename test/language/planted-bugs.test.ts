@@ -291,7 +291,7 @@ const refused: readonly (Omit<Planted, "found"> & { readonly at: string })[] = [
   {
     bug: "a misspelt action",
     in: "team",
-    edits: [["do: [push_branch, create_pr]", "do: [push_branch, crate_pr]"]],
+    edits: [["do: [create_pr]", "do: [crate_pr]"]],
     at: "crate_pr",
     said: 'No action "crate_pr". Did you mean "create_pr"?',
   },
