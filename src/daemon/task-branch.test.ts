@@ -9,7 +9,12 @@ test("a parent that ends after its part was tested, and before it is merged, get
   await store.addProject(sampleProject());
   await store.createTask("coffee", sampleTask("top", { branch: "team/x" }));
   let tip = "c1";
-  const control = { commitAt: async () => tip, moveRef: async (_: string, commit: string) => void (tip = commit) };
+  const control = {
+    commitAt: async () => tip,
+    moveRef: async (_: string, commit: string) => {
+      tip = commit;
+    },
+  };
   const order = { branch: "team/x", parent: "top", startOf: async () => tip };
   const place = taskBranch(store, { control } as never, sampleProject(), order);
   const publish = (commit: string) =>
