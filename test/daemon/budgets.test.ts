@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { deleteTask } from "../../src/daemon/requests/edit-task.ts";
 import type { Budget } from "../../src/engine/budget.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { agentStage } from "./agent-stage.ts";
@@ -61,4 +62,22 @@ test("the need of a part that waits for its parent's budget is the parent's, and
   expect((await store.getTask("t1"))?.task.status).toBe("brewing");
   await edit("top", { cost: 20 });
   await isIn("done");
+});
+
+test("what a deleted task has used counts for its parent", async () => {
+  const { create, until, isIn, newest, store } = await stage();
+  await create("top");
+  await until(async () => (await store.getTask("top"))?.isOpen === false);
+  await create("t1", { parent: "top" });
+  await isIn("done");
+  await until(async () => (await store.getTask("t1"))?.isOpen === false);
+  const asked = { params: { task: "t1" }, query: {}, body: {}, caller: { kind: "human" }, folder: "" } as const;
+  await deleteTask(newest())({ ...asked, lastEvent: "" });
+  const used = newest().agents?.book.list() ?? [];
+  expect(used.map(({ task, deleted }) => [task, deleted])).toEqual([
+    ["top", undefined],
+    ["top", undefined],
+    ["top", "t1"],
+    ["top", "t1"],
+  ]);
 });

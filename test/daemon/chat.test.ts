@@ -216,6 +216,25 @@ test("what a message means is stored before it is acted on", async () => {
   expect(JSON.parse(stored)).toMatchObject({ pending: { meaning: { question: "t1.2.1", text: "Arabica" } } });
 });
 
+test("a message whose meaning could not be read is received again", async () => {
+  const memory = createMemoryStore();
+  let isBusy = false;
+  const list: typeof memory.chatQuestions.list = async (given) => {
+    if (!isBusy) return memory.chatQuestions.list(given);
+    isBusy = false;
+    throw new Fault("store.busy", "The store is busy.", { retry: "later" });
+  };
+  const { asking, server, until, answers } = await begin({
+    ...memory,
+    chatQuestions: { ...memory.chatQuestions, list },
+  });
+  await asking("t1", "Which beans?");
+  isBusy = true;
+  server.say({ chat: ann ?? "", text: "Arabica" });
+  await until(async () => (await answers("t1")).length === 1);
+  expect(isBusy).toBe(false);
+});
+
 test("a message that was being acted on at a crash answers its own question, and no other", async () => {
   const store = createMemoryStore();
   const first = await begin(store);

@@ -7,6 +7,7 @@ import { makeTask } from "../../src/daemon/make-task.ts";
 import { migrateTask } from "../../src/daemon/requests/edit-task.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { Fault } from "../../src/fault.ts";
+import type { StoredTask } from "../../src/ports/store.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { childrenStage, parentWorkflow, partWorkflow } from "./children-stage.ts";
 import { policies, shareOneWorkspace } from "./crowded-parents.ts";
@@ -403,32 +404,66 @@ test("a parent that plans again counts the parts of its last plan only, and does
   expect(await stage.statuses("p1")).toEqual(["done"]);
 });
 
-test("a part that ends while its parent is being looked at is noticed", async () => {
+/** A store whose next list of the parts of `p1` that `isMeant` accepts is given out late. */
+function lateStore() {
   const memory = createMemoryStore();
+  let isMeant: ((found: readonly StoredTask[]) => boolean) | undefined;
   let release: (() => void) | undefined;
-  let isSlow = false;
   const listTasks: typeof memory.listTasks = async (...given) => {
     const found = await memory.listTasks(...given);
-    if (isSlow && given[0].parent === "p1") {
-      isSlow = false;
-      await new Promise<void>((resolve) => (release = resolve));
-    }
+    if (given[0].parent !== "p1" || isMeant?.(found) !== true) return found;
+    isMeant = undefined;
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
     return found;
   };
-  const stage = await childrenStage({ store: { ...memory, listTasks }, seen: memory });
+  return {
+    ...{ memory, store: { ...memory, listTasks }, release: () => release?.() },
+    async during(meant: typeof isMeant, begin: () => Promise<unknown>) {
+      isMeant = meant;
+      await begin();
+      await expect.poll(() => release).toBeDefined();
+    },
+  };
+}
+
+test("a part that ends while its parent is being looked at is noticed", async () => {
+  const { memory, store, during, release } = lateStore();
+  const stage = await childrenStage({ store, seen: memory });
   await stage.plan("p1", [{ id: "a" }, { id: "b" }]);
   const [a, b] = [await stage.childFor("p1", "a"), await stage.childFor("p1", "b")];
   const end = (child: typeof a) =>
     stage.core.submit(child.id, { kind: "ended", run: child.runs.builder?.key ?? "", word: "ok" });
-  isSlow = true;
-  await end(a);
-  await expect.poll(() => release).toBeDefined();
+  await during(
+    () => true,
+    () => end(a),
+  );
   await end(b);
   await expect.poll(async () => (await memory.getTask(b.id))?.isOpen).toBe(false);
-  release?.();
+  release();
   await stage.rest();
   expect(await stage.states("p1")).toEqual(["a done 1", "b done 2"]);
   expect(await stage.statuses("p1")).toEqual(["done"]);
+});
+
+test("a part that a person cancels just before its parent stops it is no error", async () => {
+  const { memory, store, during, release } = lateStore();
+  const stage = await childrenStage({ store, seen: memory });
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }], { settings: { policy: "stop" } });
+  const [a, b] = [await stage.childFor("p1", "a"), await stage.childFor("p1", "b")];
+  await during(
+    (found) => found.some(({ task, isOpen }) => task.id === a.id && !isOpen),
+    () =>
+      stage.core.submit(a.id, { kind: "ended", run: a.runs.builder?.key ?? "", word: "error", reason: "It broke." }),
+  );
+  await stage.core.submit(b.id, { kind: "move", to: "dropped", actor: human });
+  await expect.poll(async () => (await memory.getTask(b.id))?.isOpen).toBe(false);
+  release();
+  await stage.rest();
+  expect(await stage.states("p1")).toEqual(["a failed 1", "b skipped 2"]);
+  expect((await memory.getTask("p1"))?.task.held?.word).toBe("error");
+  expect(stage.errors).toEqual([]);
 });
 
 test("of one try there is only one child, however often it is made", async () => {

@@ -3,7 +3,7 @@ import type { Core } from "../../src/daemon/core.ts";
 import { withHandedDown } from "../../src/daemon/dependencies.ts";
 import { deleteTask, editTask, putDocument } from "../../src/daemon/requests/edit-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
-import { sampleTask } from "../contracts/samples.ts";
+import { sampleDecision, sampleTask } from "../contracts/samples.ts";
 import { childrenStage } from "./children-stage.ts";
 import { coreStage } from "./core-stage.ts";
 
@@ -183,6 +183,16 @@ test("a task whose state or section others wait for, or take sections from, is n
   await rest();
   await expect(remove("base")).rejects.toThrow("coffee#2 gets sections of coffee#1 when it starts.");
   expect(await statuses("top")).toEqual(["busy"]);
+});
+
+test("a task that others wait for is not deleted either if its workflow is lost", async () => {
+  const { create, rest, core, remove } = await stage();
+  await create("base");
+  await create("top", { dependsOn: ["base"] });
+  await rest();
+  const base = (await core.store.getTask("base")) ?? expect.fail();
+  await core.store.saveDecision(sampleDecision(base, { workflowHash: "lost" }));
+  await expect(remove("base")).rejects.toThrow("coffee#2 depends on coffee#1, which was never done.");
 });
 
 test("a circle is refused through a parent's wait for its parts, through the plan, and between tasks at work", async () => {

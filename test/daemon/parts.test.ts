@@ -244,6 +244,21 @@ describe("merging from the children into the task", () => {
     expect(await isAncestor(lost, await tip())).toBe(false);
   });
 
+  test("a part that no person has seen is not joined if it changes how the work is tested", async () => {
+    const stage = await partStage({
+      workspaces: "clone",
+      files: { "package.json": '{ "scripts": { "test": "sh check.sh" } }' },
+    });
+    const { begin, part, move, commit, tip } = stage;
+    await begin();
+    const done = await part("b1111", 1);
+    commit(done.workspace, { "package.json": '{ "scripts": { "test": "exit 0" } }' });
+    await move("b1111", "finished");
+    const before = await tip();
+    expect(await move("ppppp", "whole")).toMatchObject({ status: "whole", held: { word: "protected" } });
+    expect(await tip()).toBe(before);
+  });
+
   test("a part that conflicts ends it with the files and the command that merges it in the parent's workspace", async () => {
     const stage = await partStage({ workspaces: "clone" });
     const { begin, part, move, commit, git, store } = stage;

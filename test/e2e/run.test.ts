@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import type { TaskView } from "../../src/api/tasks.ts";
 import { controls, startCommands } from "./agent-stage.ts";
 import { atTerminal } from "./at-terminal.ts";
 
@@ -76,9 +77,7 @@ test("in a pipe the command prints a line for each change, and ends with the bra
   git(repository, "merge", "-q", branch);
   expect(git(repository, "show", "HEAD:theme.css")).toBe("dark");
 
-  const [over] = (await json("task", "list", "--closed")).tasks.filter(
-    ({ number }: { number: number }) => number === 1,
-  );
+  const [over] = (await json("task", "list", "--closed")).tasks.filter(({ number }: TaskView) => number === 1);
   const finished = `COMPLETED", which is the end. Its work is on the branch "${branch}".`;
   const use = `signalbox task fetch ${over.id} && git merge ${branch}`;
   for (const verb of ["merge", "create-pr"]) {
@@ -140,8 +139,9 @@ test("on a terminal the command asks the questions, is left with Ctrl-C, and goe
   expect(first.everything().match(/architect asks/g)).toHaveLength(2);
 
   const { tasks } = await json("task", "list");
-  expect(tasks.find(({ number }: { number: number }) => number === 1)).toMatchObject({ outcome: null });
-  writeFileSync(join(base, "seen"), "");
+  expect(tasks.find(({ number }: TaskView) => number === 1)).toMatchObject({ outcome: null });
+  const { workspace } = tasks.find(({ part }: TaskView) => part?.item === "theme");
+  writeFileSync(join(workspace, "seen"), "");
   const second = sit("--resume");
   await second.shows(
     /Done in part, 1 of 3 parts: coffee#1 Add dark mode\n {2}parts +1 of 3 done, 1 failed[\s\S]*it ended with 7/,

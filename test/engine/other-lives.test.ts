@@ -244,6 +244,26 @@ test("team: the end of the children leads to merging, or fails the task where no
   expect(stopped.actions).toEqual(["stop_children", "release_workspace"]);
 });
 
+test.each(["conflict", "tests"])("team: an engineer mends the joined work after %s, three times at most", (word) => {
+  const task = drive(builtIn("team"), { settings: { skip_clarification: true } });
+  task.continue("engine");
+  for (let i = 0; i < 3; i++) task.did("ok");
+  task.ended("architect", "ok", { subtasks: [{ id: "a", title: "A", description: "A" }] });
+  task.did("ok");
+  task.fact("children_done", 1).children("ok");
+  const join = () => {
+    task.continue("engine");
+    task.did(word);
+    return task.status;
+  };
+  for (let round = 0; round < 3; round++) {
+    expect(join()).toBe("RESOLVING");
+    task.ended("swe", "ok");
+    expect(task.status).toBe("MERGING_AGENTS");
+  }
+  expect(join()).toBe("FAILED");
+});
+
 function pipelineAt(status: string, settings: Record<string, boolean> = {}, preset = "quick-fix") {
   return pipelineOn(drive(builtIn("pipeline"), { preset, settings }), status);
 }
