@@ -145,7 +145,14 @@ const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
  * Only the engine knows the workspace, the terminal session, the pull request, what the work has changed, and which part of
  * its parent's plan the task is.
  */
-const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession", "protectedChanges", "part"];
+const forEngine: readonly (keyof TaskEdit)[] = [
+  "workspace",
+  "prUrl",
+  "tmuxSession",
+  "protectedChanges",
+  "part",
+  "parent",
+];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEdit): Decision {
   const set = { ...given, ...inOneLine(given) };
