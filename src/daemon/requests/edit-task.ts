@@ -98,17 +98,29 @@ export function editTask(core: Core): Handler<Routes["editTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { dependsOn, handDown, budget, ...rest } = asked.body;
-    const waits = dependsOn !== undefined || handDown !== undefined;
-    const given: TaskEdit = {
-      ...rest,
-      ...(waits ? await readDependencies(core, { dependsOn, handDown }, stored.task.project, stored.task) : {}),
-      ...(budget === undefined ? {} : { budget: budgetIn(budget) }),
+    const waits = {
+      ...(dependsOn === undefined ? {} : { dependsOn }),
+      ...(handDown === undefined ? {} : { handDown }),
     };
-    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: given, actor }));
+    const written: TaskEdit = { ...rest, ...waits, ...(budget === undefined ? {} : { budget: budgetIn(budget) }) };
+    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: written, actor }));
+    await refuseEdit(core, stored, actor, written);
+    // Only a person chooses dependencies: nothing is read of other tasks for anybody else.
+    const isRead = actor.role === "human" && Object.keys(waits).length > 0;
+    const read = isRead ? await readDependencies(core, waits, stored.task.project, stored.task) : {};
+    const given: TaskEdit = { ...written, ...read };
     await checkChosen(core, stored, actor, given);
     const set = given.branch === undefined ? given : await withBranch(core, stored, actor, given, given.branch);
     return changeView(core, await core.submit(stored.task.id, { kind: "edit", set, actor }));
   };
+}
+
+/** Refuses what the caller may not change, before anything else is looked at for the request. */
+async function refuseEdit(core: Core, { task }: StoredTask, actor: Actor, set: TaskEdit): Promise<void> {
+  const decision = edit(await core.workflows.get(task.workflowHash), task, actor, set);
+  if (decision.kind !== "rejected") return;
+  await core.refusals.note(task, { kind: "edit", set, actor }, decision.reasons);
+  throw new Refusal(decision.reasons);
 }
 
 /** Refuses a harness in which the task's agents cannot be started. */
