@@ -18,6 +18,7 @@ import type { Part, Task } from "../engine/task.ts";
 import type { FanOut, Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Store, StoredDocument, StoredTask } from "../ports/store.ts";
+import { shellWord } from "../shell-quote.ts";
 import { idsOf } from "./authorise.ts";
 import { childrenOf } from "./children/child-tasks.ts";
 import type { Core } from "./core.ts";
@@ -227,7 +228,10 @@ export async function withHandedDown(
   readonly document: StoredDocument;
   readonly changed: readonly string[];
   readonly missing: readonly string[];
+  /** The sections of which only the beginning fits into the task file. */
+  readonly cut: readonly string[];
 }> {
+  const cut: string[] = [];
   const missing = new Set(handDown);
   let document = parsedDocument(before);
   let authors = before.authors;
@@ -240,15 +244,44 @@ export async function withHandedDown(
       const body = given.byHeading.get(section)?.body ?? "";
       const heading = handedDownHeading(section, shownTask(from));
       if (body !== "") missing.delete(section);
-      if (body === "" || document.byHeading.get(heading)?.body === body) continue;
-      document = withSection(document, heading, body);
+      const old = document.byHeading.get(heading)?.body ?? "";
+      const handed = body === "" ? "" : fitting(storedAs(document, authors).text, { section, body, before: old, from });
+      if (handed === "" || old === handed) continue;
+      if (handed !== body) cut.push(section);
+      document = withSection(document, heading, handed);
       const fingerprint = document.byHeading.get(heading)?.fingerprint ?? "";
       authors = { ...authors, [heading]: { role: "engine", run: "", commit: "", fingerprint } };
       changed.push(heading);
     }
   }
   const after = changed.length === 0 ? before : storedAs(document, authors);
-  return { document: after, changed, missing: [...missing] };
+  return { document: after, changed, missing: [...missing], cut };
+}
+
+/** Bytes of a document up to which sections are handed down: a task file of more than 1 MB is not read, and agents add to it. */
+const maxText = 768 * 1024;
+
+interface HandedDown {
+  readonly section: string;
+  readonly body: string;
+  /** What was handed down before. */
+  readonly before: string;
+  readonly from: Task;
+}
+
+/** A section as it is handed down: cut where the task file would become too large to be read. */
+function fitting(text: string, { section, body, before, from }: HandedDown): string {
+  const room = maxText - Buffer.byteLength(text) + Buffer.byteLength(before);
+  if (Buffer.byteLength(body) <= room) return body;
+  const note = `(Cut here: the task file would be too large. The whole section is in ${shownTask(from)}: signalbox task show ${from.id} --section ${shellWord(section)})`;
+  const kept = cutBytes(body, Math.max(0, room - Buffer.byteLength(note) - 2));
+  return `${kept}\n\n${note}`.trim();
+}
+
+/** The beginning of a text, cut at the end of a line. */
+function cutBytes(text: string, bytes: number): string {
+  const cut = Buffer.from(text).subarray(0, bytes).toString("utf8");
+  return cut.slice(0, Math.max(0, cut.lastIndexOf("\n")));
 }
 
 /** The sections that a task was to be handed down, and that it started without; a sentence for each. */
