@@ -45,8 +45,10 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "document.unclaimed": ({ role, sections, reason }) =>
     `${text(role)} left ${listed(texts(sections).map((each) => `## ${each}`))} without handing it in, so it does not count${text(reason) === "" ? "" : `. ${text(reason)}`}`,
   "document.changed": ({ sections }) => listed(texts(sections).map((each) => `## ${each}`)),
-  "document.incomplete": ({ sections }) =>
-    `${listed(texts(sections).map((each) => `## ${each}`))} could not be handed down: none of the tasks it depends on had it`,
+  "document.incomplete": ({ sections, cut }) =>
+    texts(cut).length > 0
+      ? `${listed(texts(cut).map((each) => `## ${each}`))} was handed down in part: the task file would be too large. The file names the command that shows all of it`
+      : `${listed(texts(sections).map((each) => `## ${each}`))} could not be handed down: none of the tasks it depends on had it`,
   "request.rejected": ({ request, reasons }) =>
     `${requestText(request)}: ${items(reasons)
       .map((reason) => text(reason.text))

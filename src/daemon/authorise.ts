@@ -63,7 +63,7 @@ async function isAbout(core: Core, { params, query, caller, folder }: About, tas
   const reference = params.task ?? query.task;
   if (reference === undefined) return true;
   const about = { params: { task: reference }, query, caller, folder, body: {}, lastEvent: "" };
-  return (await findTask(core, about)).task.id === task;
+  return (await lookUp(core, about))?.task.id === task;
 }
 
 /** In a workspace nobody acts for a person, whatever the token. */
@@ -140,28 +140,45 @@ async function whyNot(core: Core, task: Task, caller: Caller, folder: string): P
 }
 
 /**
- * The task that a request is about. `.` is the task of the caller's credential, or of the workspace that the caller is
- * in.
+ * The task that a request is about. A run learns nothing about other tasks, not even whether there is one of that name: it
+ * is refused as for any other task.
  */
 export async function findTask(
-  { store }: Core,
-  { params, query, caller, folder }: Asked<{ readonly project?: string }, unknown>,
+  core: Pick<Core, "store" | "refusals">,
+  about: Asked<{ readonly project?: string }, unknown>,
 ): Promise<StoredTask> {
+  const { params, query, caller } = about;
+  const stored = await lookUp(core, about);
+  if (stored !== undefined) return stored;
   const { task: reference = "" } = params;
-  if (reference === ".") {
-    const own = caller.kind === "run" ? caller.credential.task : await taskOfFolder(store, folder);
-    const stored = own === undefined ? undefined : await store.getTask(own);
-    if (stored !== undefined) return stored;
+  if (caller.kind === "run") {
+    const reason = otherTask(caller.credential.task);
+    const own = await core.store.getTask(caller.credential.task);
+    if (own !== undefined) await core.refusals.note(own.task, { kind: "find", actor: claimOf(caller) }, [reason]);
+    throw new Refusal([reason]);
+  }
+  if (reference === ".")
     throw new Fault("task.missing", "This folder belongs to no task.", {
       hint: "Name the task, or run this inside its workspace. List tasks with signalbox task list.",
     });
-  }
-  const stored = await store.findTask(reference, query.project ?? (await projectOf(store, caller)));
-  if (stored !== undefined) return stored;
   const where = query.project === undefined ? "" : ` in ${query.project}`;
   throw new Fault("task.missing", `There is no task ${JSON.stringify(reference)}${where}.`, {
     hint: `${names}\nTo see them all: signalbox task list --all --open --closed`,
   });
+}
+
+/**
+ * The task that a request names, if there is one. `.` is the task of the caller's credential, or of the workspace that the caller is
+ * in.
+ */
+async function lookUp(
+  { store }: Pick<Core, "store">,
+  { params, query, caller, folder }: Asked<{ readonly project?: string }, unknown>,
+): Promise<StoredTask | undefined> {
+  const { task: reference = "" } = params;
+  if (reference !== ".") return store.findTask(reference, query.project ?? (await projectOf(store, caller)));
+  const own = caller.kind === "run" ? caller.credential.task : await taskOfFolder(store, folder);
+  return own === undefined ? undefined : store.getTask(own);
 }
 
 /** Numbers and branches that a run names are those of its own project. */

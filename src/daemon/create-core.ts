@@ -277,7 +277,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const mayStart = (project: string) => !isPaused(project) && !children.isBusy(project);
   const scheduler = createScheduler({
     ...{ store, clock, workflowOf, submit, poolSize, mayStart, onError },
-    nextChanged: needs.noticed,
+    ...{ nextChanged: needs.noticed, awaitedChanged: (task) => children.awaitedChanged(task) },
   });
   const deadlines = createDeadlines({ store, clock, workflowOf, submit, onError });
 

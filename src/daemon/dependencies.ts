@@ -1,5 +1,5 @@
 import { withSection } from "../documents/task-document.ts";
-import { type ChildTask, newestTries, planOf, stateOfChild } from "../engine/children.ts";
+import { type ChildTask, fanOutOptions, newestTries, planOf, stateOfChild } from "../engine/children.ts";
 import {
   type Dependency,
   type DependencyFacts,
@@ -13,14 +13,16 @@ import {
   writeDependency,
 } from "../engine/dependency.ts";
 import { startOf } from "../engine/persons-turn.ts";
-import type { Task } from "../engine/task.ts";
-import type { Workflow } from "../engine/workflow.ts";
+import { type Item, planOrder } from "../engine/plan-order.ts";
+import type { Part, Task } from "../engine/task.ts";
+import type { FanOut, Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Store, StoredDocument, StoredTask } from "../ports/store.ts";
+import { shellWord } from "../shell-quote.ts";
 import { idsOf } from "./authorise.ts";
 import { childrenOf } from "./children/child-tasks.ts";
 import type { Core } from "./core.ts";
-import { allTasks, eventsOf } from "./project.ts";
+import { allTasks, eventsOf, shownTask } from "./project.ts";
 import { parsedDocument, storedAs } from "./task-documents.ts";
 
 interface DependencyPorts {
@@ -63,7 +65,7 @@ async function factsOf(
   isWhole: boolean,
 ): Promise<DependencyFacts> {
   return {
-    name: shown(task),
+    name: shownTask(task),
     workflow: await workflowOf(task),
     status: task.status,
     reached: state === undefined || state === task.status ? none : await reachedBy(store, task.id),
@@ -143,8 +145,8 @@ async function readHandDown(
 }
 
 /**
- * Refuses dependencies by which tasks would wait for each other, also through a parent that waits for its parts, and a part
- * that needs others. A dependency that is met, and those of a task that waits for no slot any more, hold nothing up. For the
+ * Refuses dependencies by which tasks would wait for each other, also through a parent that waits for its parts, a part
+ * that needs others, and waves. A dependency that is met, and those of a task that waits for no slot any more, hold nothing up. For the
  * task itself they always count: a person may put it back to where it waits.
  */
 async function refuseCircle(ports: DependencyPorts, task: Task, dependsOn: readonly string[]): Promise<void> {
@@ -154,7 +156,7 @@ async function refuseCircle(ports: DependencyPorts, task: Task, dependsOn: reado
       const circle = [...path, next];
       if (next.id === task.id)
         throw invalid({
-          problem: `The tasks would wait for each other, and none could go on: ${circle.map(shown).join(" → ")}.`,
+          problem: `The tasks would wait for each other, and none could go on: ${circle.map(shownTask).join(" → ")}.`,
           fix: "Leave this dependency out.",
         });
       if (seen.has(next.id)) continue;
@@ -193,9 +195,25 @@ async function awaitedParts(ports: DependencyPorts, task: Task): Promise<readonl
   const wait = (await ports.workflowOf(parent)).states[parent.status]?.wait;
   const plan = wait?.kind === "fan_out" ? planOf(parent, wait) : undefined;
   const needs = plan?.ok === true ? (plan.items.find(({ id }) => id === part.item)?.needs ?? []) : [];
+  const before =
+    wait?.kind === "fan_out" && plan?.ok === true ? await earlierWaves(ports, parent, wait, plan.items, part) : [];
   const siblings = newestTries(await childrenOf(ports, parent.id), part.stay);
-  const needed = siblings.filter((child) => needs.includes(child.task.part.item) && !isDone(child));
+  const needed = siblings.filter((child) => [...needs, ...before].includes(child.task.part.item) && !isDone(child));
   return [...own, ...needed.map((child) => child.task)];
+}
+
+/** With waves, the items of all levels before that of a part: they must have ended before the part starts. */
+async function earlierWaves(
+  { workflowOf }: DependencyPorts,
+  parent: Task,
+  fanOut: FanOut,
+  items: readonly Item[],
+  { item }: Part,
+): Promise<readonly string[]> {
+  if (!fanOutOptions(await workflowOf(parent), parent, fanOut).waves) return [];
+  const { levels, places } = planOrder(items);
+  const level = levels[places.get(item) ?? 0] ?? 0;
+  return items.filter((_, place) => (levels[place] ?? 0) < level).map(({ id }) => id);
 }
 
 /**
@@ -210,7 +228,10 @@ export async function withHandedDown(
   readonly document: StoredDocument;
   readonly changed: readonly string[];
   readonly missing: readonly string[];
+  /** The sections of which only the beginning fits into the task file. */
+  readonly cut: readonly string[];
 }> {
+  const cut: string[] = [];
   const missing = new Set(handDown);
   let document = parsedDocument(before);
   let authors = before.authors;
@@ -221,17 +242,46 @@ export async function withHandedDown(
     const given = parsedDocument(await store.getDocument(id));
     for (const section of handDown) {
       const body = given.byHeading.get(section)?.body ?? "";
-      const heading = handedDownHeading(section, shown(from));
+      const heading = handedDownHeading(section, shownTask(from));
       if (body !== "") missing.delete(section);
-      if (body === "" || document.byHeading.get(heading)?.body === body) continue;
-      document = withSection(document, heading, body);
+      const old = document.byHeading.get(heading)?.body ?? "";
+      const handed = body === "" ? "" : fitting(storedAs(document, authors).text, { section, body, before: old, from });
+      if (handed === "" || old === handed) continue;
+      if (handed !== body) cut.push(section);
+      document = withSection(document, heading, handed);
       const fingerprint = document.byHeading.get(heading)?.fingerprint ?? "";
       authors = { ...authors, [heading]: { role: "engine", run: "", commit: "", fingerprint } };
       changed.push(heading);
     }
   }
   const after = changed.length === 0 ? before : storedAs(document, authors);
-  return { document: after, changed, missing: [...missing] };
+  return { document: after, changed, missing: [...missing], cut };
+}
+
+/** Bytes of a document up to which sections are handed down: a task file of more than 1 MB is not read, and agents add to it. */
+const maxText = 768 * 1024;
+
+interface HandedDown {
+  readonly section: string;
+  readonly body: string;
+  /** What was handed down before. */
+  readonly before: string;
+  readonly from: Task;
+}
+
+/** A section as it is handed down: cut where the task file would become too large to be read. */
+function fitting(text: string, { section, body, before, from }: HandedDown): string {
+  const room = maxText - Buffer.byteLength(text) + Buffer.byteLength(before);
+  if (Buffer.byteLength(body) <= room) return body;
+  const note = `(Cut here: the task file would be too large. The whole section is in ${shownTask(from)}: signalbox task show ${from.id} --section ${shellWord(section)})`;
+  const kept = cutBytes(body, Math.max(0, room - Buffer.byteLength(note) - 2));
+  return `${kept}\n\n${note}`.trim();
+}
+
+/** The beginning of a text, cut at the end of a line. */
+function cutBytes(text: string, bytes: number): string {
+  const cut = Buffer.from(text).subarray(0, bytes).toString("utf8");
+  return cut.slice(0, Math.max(0, cut.lastIndexOf("\n")));
 }
 
 /** The sections that a task was to be handed down, and that it started without; a sentence for each. */
@@ -239,7 +289,7 @@ export async function warnOfMissing(core: Core, task: Task): Promise<readonly st
   const { handDown = [], dependsOn, id } = task;
   if (handDown.length === 0 || (await isToStart(core, task))) return [];
   const others = await seeDependencies(portsOf(core), dependsOn);
-  const names = [...new Set(others.map(({ stored }) => shown(stored.task)))];
+  const names = [...new Set(others.map(({ stored }) => shownTask(stored.task)))];
   const { byHeading } = parsedDocument(await core.store.getDocument(id));
   return handDown.flatMap((section) => {
     if (names.some((name) => byHeading.has(handedDownHeading(section, name)))) return [];
@@ -263,7 +313,7 @@ export async function refuseAwaited(core: Core, isDeleted: (task: Task) => boole
       if (other === undefined || !isDeleted(other)) continue;
       const isMet = await areMet(ports, [text]).catch(unlessLost);
       if (isMet && (task.handDown ?? []).length === 0) continue;
-      const [name, waiting] = [other, task].map(shown);
+      const [name, waiting] = [other, task].map(shownTask);
       const why = isMet
         ? `${waiting} gets sections of ${name} when it starts.`
         : `${waiting} depends on ${name}, ${lackOf(storedDependency(text))}.`;
@@ -300,8 +350,4 @@ function mustBe<T extends object>(read: T | DependencyProblem): T {
 
 function invalid({ problem, fix }: DependencyProblem): Fault {
   return new Fault("task.invalid", problem, { hint: fix });
-}
-
-function shown({ project, number }: Pick<Task, "project" | "number">): string {
-  return `${project}#${number}`;
 }

@@ -99,8 +99,10 @@ export async function gatherFacts(
     const handed = await withHandedDown(store, task, document);
     document = handed.document;
     if (handed.changed.length > 0) changes.push(documentChanged({ role: "engine" }, handed.changed));
+    if (handed.cut.length > 0)
+      changes.push({ type: "document.incomplete", by: "engine", data: { sections: [], cut: handed.cut }, set: {} });
     if (handed.missing.length > 0)
-      changes.push({ type: "document.incomplete", by: "engine", data: { sections: handed.missing }, set: {} });
+      changes.push({ type: "document.incomplete", by: "engine", data: { sections: handed.missing, cut: [] }, set: {} });
   }
   if (left !== undefined && unsealed !== "") {
     const { changed } = writeDocument(workflow, document, left.text, left, head);

@@ -25,6 +25,11 @@ export function isShared(project: Project, task: Pick<Task, "base">, branch: str
   return branch === project.defaultBranch || branch === targetOf(project, task);
 }
 
+/** A task as people name it: `coffee#1`. */
+export function shownTask({ project, number }: Pick<Task, "project" | "number">): string {
+  return `${project}#${number}`;
+}
+
 const pageSize = 500;
 
 /** A task's whole history, from its beginning. */

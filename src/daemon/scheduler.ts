@@ -73,6 +73,8 @@ interface SchedulerPorts {
   mayStart?(project: string): boolean;
   /** This task waits for a slot, and the next task in the queue may be another one now. */
   nextChanged?(task: string): void;
+  /** Something has changed that this open task depends on. */
+  awaitedChanged?(task: string): void;
   onError(error: unknown): void;
 }
 
@@ -174,6 +176,8 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     [...seats.values()].filter((seat) => seat.dependsOn.some(isMeant)).map((seat) => seat.project);
   /** A task may have reached a state, or have a section, that others wait for. A slot that was left free stays so. */
   const wakeAwaiting = (task: string) => {
+    for (const [id, { dependsOn }] of seats)
+      if (dependsOn.some((each) => storedDependency(each).task === task)) ports.awaitedChanged?.(id);
     for (const project of new Set(awaiting((each) => each.startsWith(`${task}:`)))) wakeProject(project, false);
   };
 

@@ -17,6 +17,11 @@ const howToWrite = "Write US dollars, such as 5 or 2.50, or tokens, such as 200k
 /** Larger amounts are typing errors, and sums of them would lose precision. */
 const maxAmount: Readonly<Record<BudgetKind, number>> = { cost: 1_000_000, tokens: 1_000_000_000_000 };
 
+/** Whether a run can have used this much. A report of more, or of less than nothing, says nothing about the run's use. */
+export function isPlausible(kind: BudgetKind, amount: number): boolean {
+  return amount >= 0 && amount <= maxAmount[kind];
+}
+
 /** Reads a budget as a person writes it: one amount for each kind, or `none`. */
 export function readBudget(given: readonly string[]): Budget | BudgetProblem {
   const words = given.map((each) => each.trim());
@@ -184,7 +189,7 @@ export function raisedFlags(
 ): string {
   const needed = spent + reserved + (estimate?.amount ?? 0);
   const raised = kind === "cost" ? Math.floor(needed) + 1 : (Math.floor(needed / 1_000) + 1) * 1_000;
-  const amounts: Budget = { ...budget, [kind]: raised };
+  const amounts: Budget = { ...budget, [kind]: Math.min(raised, maxAmount[kind]) };
   return budgetFlags(amounts).join(" ");
 }
 

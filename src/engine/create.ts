@@ -7,6 +7,7 @@ import { arrive, moveCounters, stateOf, takesWorkspace, withWorkspace } from "./
 import { noWorkspace } from "./gate.ts";
 import { settingProblem } from "./language/read-settings.ts";
 import { rejected, standing } from "./move.ts";
+import { startOf } from "./persons-turn.ts";
 import type { Actor, Facts } from "./request.ts";
 import { noProgress, type Part, type Task, type TaskEdit, type TaskIdentity } from "./task.ts";
 import type { Settings, Way, Workflow } from "./workflow.ts";
@@ -144,7 +145,14 @@ const forAgents: readonly (keyof TaskEdit)[] = ["summary", "branch"];
  * Only the engine knows the workspace, the terminal session, the pull request, what the work has changed, and which part of
  * its parent's plan the task is.
  */
-const forEngine: readonly (keyof TaskEdit)[] = ["workspace", "prUrl", "tmuxSession", "protectedChanges", "part"];
+const forEngine: readonly (keyof TaskEdit)[] = [
+  "workspace",
+  "prUrl",
+  "tmuxSession",
+  "protectedChanges",
+  "part",
+  "parent",
+];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEdit): Decision {
   const set = { ...given, ...inOneLine(given) };
@@ -178,9 +186,18 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEd
     type: "task.edited",
     by: actor.role,
     data: { changed: changed.map(([key]) => key) },
-    set: Object.fromEntries(changed),
+    set: { ...Object.fromEntries(changed), ...withoutSlot(workflow, task, set) },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+/** A part that is given dependencies before it starts gives its slot back: its parent lets it start once they are met. */
+function withoutSlot(workflow: Workflow, task: Task, { dependsOn }: TaskEdit): Pick<Partial<Task>, "part"> {
+  const { part, phase, status } = task;
+  const isUnstarted = phase === "waiting" && status === workflow.initial[0] && startOf(workflow, task) !== undefined;
+  if (dependsOn === undefined || part?.slot === undefined || !isUnstarted) return {};
+  const { slot: _, ...rest } = part;
+  return { part: rest };
 }
 
 /** The parent lets a part start. */

@@ -102,8 +102,8 @@ export const eventTypes = {
     data: { sections: "the changed sections", run: "the run that wrote them" },
   },
   "document.incomplete": {
-    when: "it starts without sections that were to be handed down: none of the tasks that it depends on has them",
-    data: { sections: "the missing sections" },
+    when: "it starts without sections that were to be handed down, or with a part of them: none of the tasks that it depends on has them, or the task file would be too large",
+    data: { sections: "the missing sections", cut: "the sections of which only the beginning was handed down" },
   },
   "request.rejected": {
     when: "a request was refused",

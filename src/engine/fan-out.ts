@@ -24,7 +24,9 @@ export function nextChildren(items: readonly Item[], children: readonly Child[],
 
   const hopeless = isLost ? withDependents(plan, states) : noPlaces;
   const free = slots(options.parallel) - busy;
-  const chosen = free > 0 ? choose(items, plan, { states, hopeless, free, waves: options.waves }) : [];
+  const { waves, blocked = noItems } = options;
+  const chosen = free > 0 ? choose(items, plan, { states, hopeless, free, waves, blocked }) : [];
+  const isBlocked = blocked.size > 0 && items.some(({ id }, at) => states[at] === waiting && blocked.has(id));
   const idsOf = (state: number) =>
     chosen.filter((place) => states[place] === state).map((place) => items[place]?.id ?? "");
   return {
@@ -32,7 +34,7 @@ export function nextChildren(items: readonly Item[], children: readonly Child[],
     retry: idsOf(again),
     skip: isLost ? items.filter((_, at) => states[at] === waiting && hopeless.has(at)).map(({ id }) => id) : [],
     stop: [],
-    over: busy > 0 || chosen.length > 0 ? undefined : ending("ok", idsIn),
+    over: busy > 0 || chosen.length > 0 || isBlocked ? undefined : ending("ok", idsIn),
   };
 }
 
@@ -47,6 +49,7 @@ const skipped = 4;
 /** Failed, and to be tried once more. */
 const again = 5;
 const codes: Readonly<Record<Child["state"], number>> = { waiting, running, done, failed, skipped };
+const noItems: ReadonlySet<string> = new Set();
 const noPlaces: ReadonlySet<number> = new Set();
 
 // This and `choose` look at every child after each change; loops over numbers take a tenth of the time.
@@ -78,13 +81,18 @@ interface Choice {
   /** Slots, at least one. */
   readonly free: number;
   readonly waves: boolean;
+  readonly blocked: ReadonlySet<string>;
 }
 
 /**
  * The items to start now, the most urgent first. One that shares a file with a running child lets others go first, but
  * no slot stays free for that.
  */
-function choose(items: readonly Item[], plan: PlanOrder, { states, hopeless, free, waves }: Choice): readonly number[] {
+function choose(
+  items: readonly Item[],
+  plan: PlanOrder,
+  { states, hopeless, free, waves, blocked }: Choice,
+): readonly number[] {
   const wave = waves ? firstWave(plan, (place) => states[place] !== done && !hopeless.has(place)) : undefined;
   const ranked = hopeless.size > 0 ? rank(items, plan, (place) => !hopeless.has(place)) : plan.ranked;
   const taken = new Uint8Array(plan.fileCount);
@@ -99,6 +107,7 @@ function choose(items: readonly Item[], plan: PlanOrder, { states, hopeless, fre
     const state = states[place];
     if ((state !== waiting && state !== again) || (wave !== undefined && plan.levels[place] !== wave)) continue;
     if (plan.needs[place]?.some((need) => states[need] !== done)) continue;
+    if (state === waiting && blocked.has(items[place]?.id ?? "")) continue;
     if (plan.files[place]?.some((file) => taken[file] === 1)) {
       sharers.push(place);
       continue;
@@ -141,6 +150,8 @@ export interface FanOutOptions {
    * all.
    */
   readonly policy: "retry" | "continue" | "stop";
+  /** The items whose children may not start yet, whatever the plan says; none where it is missing. */
+  readonly blocked?: ReadonlySet<string>;
 }
 
 /** What to do now, by id: the items with the longest chain of dependents first. */

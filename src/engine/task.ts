@@ -81,6 +81,7 @@ export type TaskEdit = Partial<
     | "workspace"
     | "tmuxSession"
     | "part"
+    | "parent"
   > &
     Pick<TaskPosition, "judged" | "protectedChanges">
 >;

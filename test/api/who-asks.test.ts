@@ -324,3 +324,36 @@ test("agents can change the summary and the branch of their own task, and nothin
     actor: asWorker,
   });
 });
+
+test("a run learns nothing about other tasks from refusals, and each refusal is in a history", async () => {
+  const [own, other] = [await begin(), await begin()];
+  const { token, folder } = own.worker;
+  const headers = { "signalbox-folder": encodeURIComponent(folder) };
+  const send = async (path: string, method: string, json?: object) => {
+    const answer = await stage.ask(path, { token, headers, method, ...(json === undefined ? {} : { json }) });
+    return JSON.stringify([answer.status, answer.json]);
+  };
+  const refusals = async () =>
+    (await stage.core.store.listEvents({ task: own.id }, 0, 1_000)).filter(
+      ({ event }) => event.type === "request.rejected",
+    ).length;
+  const before = await refusals();
+  const dependencies = [other.id, "coffee#999", `${other.id}:section=Nope`, `${other.id}:state=nope`];
+  const answers = new Set<string>();
+  for (const each of dependencies) answers.add(await send(`/v1/tasks/${own.id}`, "PATCH", { dependsOn: [each] }));
+  expect([...answers]).toEqual([expect.stringContaining("Only a person can change dependsOn")]);
+  expect(await refusals()).toBe(before + dependencies.length);
+  for (const [method, rest, json] of [
+    ["PATCH", "", { summary: "x" }],
+    ["POST", "/move", { to: "done" }],
+    ["GET", "", undefined],
+    ["GET", "/document", undefined],
+  ] as const) {
+    const [there, missing] = [
+      await send(`/v1/tasks/${other.id}${rest}`, method, json),
+      await send(`/v1/tasks/none${rest}`, method, json),
+    ];
+    expect(missing).toBe(there);
+    expect(there).toContain(`This credential belongs to another task, ${own.id}.`);
+  }
+});

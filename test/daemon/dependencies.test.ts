@@ -70,6 +70,27 @@ test("a task starts once another has a section, and gets the sections that are h
   expect((await explain("top")).warnings.join()).not.toContain("## Plan,");
 });
 
+test("a section that would make the task file too large is cut, and the file and the history say so", async () => {
+  const { create, rest, statuses, write, store } = await stage();
+  for (const id of ["base", "other"]) {
+    await create(id);
+    await write(id, `## Plan\n\n${"Grind finer, and é.\n".repeat(30_000)}`);
+  }
+  await create("top", { dependsOn: ["base:section=Plan", "other:section=Plan"], handDown: ["Plan"] });
+  await rest();
+  expect(await statuses("top")).toEqual(["busy"]);
+  const { text } = await store.getDocument("top");
+  expect(Buffer.byteLength(text)).toBeLessThan(800 * 1024);
+  expect(text).not.toContain("\uFFFD");
+  expect(text.trim().split("\n").at(-1)).toBe(
+    "(Cut here: the task file would be too large. The whole section is in coffee#2: signalbox task show other --section Plan)",
+  );
+  const events = await store.listEvents({ task: "top" }, 0, 100);
+  expect(events.map(({ event }) => event)).toContainEqual(
+    expect.objectContaining({ type: "document.incomplete", data: { sections: [], cut: ["Plan"] } }),
+  );
+});
+
 test("a task that starts without a section that was to be handed down says so in its history and in explain", async () => {
   const { create, rest, statuses, store, explain } = await stage();
   await create("base");
@@ -79,7 +100,7 @@ test("a task that starts without a section that was to be handed down says so in
   expect(await statuses("top")).toEqual(["busy"]);
   const events = await store.listEvents({ task: "top" }, 0, 100);
   expect(events.map(({ event }) => event)).toContainEqual(
-    expect.objectContaining({ type: "document.incomplete", data: { sections: ["Plan"] } }),
+    expect.objectContaining({ type: "document.incomplete", data: { sections: ["Plan"], cut: [] } }),
   );
   expect((await explain("top")).warnings).toEqual([
     "The task started without ## Plan, which was to be handed down: coffee#1 did not have it. To add it now: signalbox task edit top",

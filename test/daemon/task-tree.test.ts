@@ -4,6 +4,7 @@ import type { Asked } from "../../src/daemon/handlers.ts";
 import { deleteTask } from "../../src/daemon/requests/edit-task.ts";
 import { cancelTask } from "../../src/daemon/requests/move-task.ts";
 import { getTask } from "../../src/daemon/requests/tasks.ts";
+import { leaveFamily } from "../../src/daemon/task-family.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
@@ -159,14 +160,44 @@ test("a parent is not deleted while a task below it is open, and the named comma
   await cancel("p1", {});
   await rest();
   await expect(remove("p1")).rejects.toMatchObject({
-    message: "The task p1 has children that have not ended: q1.",
-    hint: "Cancel them first: signalbox task cancel q1",
+    message: "The task p1 has tasks below it that have not ended: q1, r1.",
+    hint: "Cancel them first: signalbox task cancel q1 r1",
   });
-  expect(await store.getTask("p1")).toBeDefined();
   await cancel("q1", {});
+  await rest();
+  // At any depth, also below a task that has ended.
+  await expect(remove("p1")).rejects.toMatchObject({ message: expect.stringContaining("not ended: r1.") });
+  expect(await store.getTask("p1")).toBeDefined();
+  await cancel("r1", {});
   await rest();
   await remove("p1");
   expect(await store.getTask("p1")).toBeUndefined();
+});
+
+test("the tasks below a deleted task go to its parent, with what all of them have used", async () => {
+  const stage = await family();
+  const { cancel, remove, rest, core } = stage;
+  const bequeathed: (readonly string[])[] = [];
+  const agents = { book: { bequeath: async (...given: readonly string[]) => void bequeathed.push(given) } };
+  const { id: part } = stage.a;
+  await stage.create("s1", { parent: part });
+  for (const id of ["r1", "q1", "s1", part]) await cancel(id, {});
+  await rest();
+  const stored = await core.store.getTask("q1");
+  if (stored === undefined) throw new Error("missing");
+  await leaveFamily({ ...core, agents } as never, stored);
+  expect(bequeathed).toEqual([["q1", "p1"]]);
+  expect((await core.store.getTask("r1"))?.task.parent).toBe("p1");
+  await remove("q1");
+  // A plan that is gone keeps its parts, so only their use moves up.
+  bequeathed.length = 0;
+  const top = await core.store.getTask("p1");
+  if (top === undefined) throw new Error("missing");
+  await stage.create("t1");
+  await leaveFamily({ ...core, agents } as never, { ...top, task: { ...top.task, parent: "t1" } });
+  expect(bequeathed.map(([id]) => id)).toEqual(expect.arrayContaining([part, "s1", stage.b.id, "p1"]));
+  expect((await core.store.getTask("r1"))?.task.parent).toBe("t1");
+  expect((await core.store.getTask(part))?.task.parent).toBe("p1");
 });
 
 test("each part says why it was not done, and which tasks were its earlier tries", async () => {

@@ -116,9 +116,9 @@ test("in a pipe the command prints a line for each change, and ends with the bra
 });
 
 test("on a terminal the command asks the questions, is left with Ctrl-C, and goes on with --resume", async () => {
-  // The engineer works until the test has seen it. No sandbox: the file is in the folder above the home.
-  const script = scriptOf('run: [sh, -c, "until test -e ../../../../seen; do sleep 0.1; done"]');
-  const { base, env, main, repository, json } = await startCommands(script, { poolSize: 3, agents: "sandbox: off" });
+  // The engineer works until the test has seen it. In a sandbox it sees no folder of the test but its workspace.
+  const script = scriptOf('run: [sh, -c, "until test -e seen; do sleep 0.1; done"]');
+  const { base, env, main, repository, json } = await startCommands(script, { poolSize: 3 });
   const sit = (...words: readonly string[]) =>
     atTerminal([process.execPath, main, "run", ...words], { base, env, folder: repository, columns: 80 });
   const first = sit("Add dark mode", "--policy", "continue");

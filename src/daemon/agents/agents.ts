@@ -85,7 +85,10 @@ export function createAgents(given: AgentsPorts): Agents {
     ...{ clock, caps: () => capsOf(config()), paused: given.pauses.why },
     rankOf: (task) => taskRank(given, task),
   });
-  const book = createUsageBook(store, () => ({ projectDay: config().budgetProjectDay, day: config().budgetDay }));
+  const days = () => ({ projectDay: config().budgetProjectDay, day: config().budgetDay });
+  const book = createUsageBook(store, days, (run, task) =>
+    given.log.warn("A run reported a use that cannot be true; its use counts as unknown", { task, run }),
+  );
   const budgets = createTreeBudgets({ store, book, dispatch, config });
   const folderOf = (name: string) => join(places.runs, name);
   let isStopped = false;

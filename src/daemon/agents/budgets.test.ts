@@ -96,6 +96,36 @@ test("the budget of a task that has ended holds nothing up, but that of its pare
   expect(await why("leaf", "worker#1", 6)).toMatchObject({ owner: "top" });
 });
 
+test("one estimate is reserved in every budget: that of the smallest tree with earlier runs", async () => {
+  const store = await tree({ top: { cost: 50 }, part: { cost: 3 } });
+  await ran(store, "part", "worker#1", { cost: 1 });
+  await ran(store, "top", "worker#1", { cost: 10 });
+  const { start, account } = await open(store);
+  expect(await start("leaf", "worker#1")).toBe(true);
+  expect(await account("leaf")).toMatchObject([
+    { limit: 3, spent: 1, reserved: 1 },
+    { limit: 50, spent: 11, reserved: 1 },
+  ]);
+});
+
+test("a budget covers its tree at any depth", async () => {
+  const store = await tree({ top: { cost: 1 } });
+  let parent = "leaf";
+  for (let depth = 0; depth < 30; depth++) {
+    await store.createTask("coffee", sampleTask(`d${depth}`, { parent }));
+    parent = `d${depth}`;
+  }
+  expect(await (await open(store)).why(parent, "worker#1", 2)).toMatchObject({ owner: "top" });
+});
+
+test("a cost that cannot be true blocks no other task, and the advice is a budget that is accepted", async () => {
+  const store = await tree({ top: { cost: 5 } });
+  await ran(store, "other", "worker#1", { cost: Number.MAX_SAFE_INTEGER });
+  const { why } = await open(store, { budgetUnknownRun: 1 });
+  expect(await why("top", "worker#1")).toBeUndefined();
+  expect((await why("top", "worker#1", 1e9))?.fix).toContain("--budget 1000000");
+});
+
 test("two runs that start side by side cannot pass the budget together", async () => {
   const store = await tree({ top: { cost: 3 } });
   const { start } = await open(store);

@@ -113,16 +113,22 @@ export function createTreeBudgets(ports: BudgetPorts): TreeBudgets {
       .map((usage) => ended(usage, kind));
 
   const look = async (task: Task, run: NewRun): Promise<Block | Budget> => {
-    let reserves: Budget = {};
+    const all: (Blocked & { readonly kind: BudgetKind })[] = [];
     for (const { owner, budget, kind, limit } of await coveringBudgets(task)) {
       const tree = await treeOf(store, owner);
       const runs = (await runsOf(tree, run.id))(kind);
       const account = accountOf(kind, limit, runs, unknownRun(kind));
       const own = kind === "cost" ? run.limit : undefined;
       const estimate = estimateRun(own, runs, sameRole(run, tree, kind), unknownRun(kind));
-      const verdict = judgeStart(account, estimate);
-      if (verdict !== "start") return blockFor(verdict, { task, run, owner, budget, account, estimate });
-      reserves = { ...reserves, [kind]: estimate?.amount ?? 0 };
+      all.push({ task, run, owner, budget, kind, account, estimate });
+    }
+    let reserves: Budget = {};
+    for (const each of all) {
+      // One estimate for all budgets of a kind: what is reserved counts in each of them.
+      const estimate = nearestEstimate(all.filter(({ kind }) => kind === each.kind));
+      const verdict = judgeStart(each.account, estimate);
+      if (verdict !== "start") return blockFor(verdict, { ...each, estimate });
+      reserves = { ...reserves, [each.kind]: estimate?.amount ?? 0 };
     }
     return reserves;
   };
@@ -180,14 +186,20 @@ function usedOf(usage: Usage | undefined, kind: BudgetKind): number | undefined 
   return usage === undefined ? undefined : usage.inputTokens + usage.outputTokens || undefined;
 }
 
-const maxDepth = 20;
+/** The estimate of the smallest tree that has one of its own; else one from other tasks or the configuration. */
+function nearestEstimate(all: readonly Pick<Blocked, "estimate">[]): Estimate | undefined {
+  const known = all.flatMap(({ estimate }) => (estimate === undefined ? [] : [estimate]));
+  return known.find(({ from }) => from !== "role" && from !== "key") ?? known[0];
+}
 
 /** The task, its parent, and so on, as far as they are open: the budget of a task that has ended covers nothing new. */
 async function withAncestors(store: Pick<Store, "getTask">, task: Task): Promise<readonly Task[]> {
   const chain = [task];
-  for (let at = task; at.parent !== "" && chain.length < maxDepth; ) {
+  const seen = new Set([task.id]);
+  for (let at = task; at.parent !== "" && !seen.has(at.parent); ) {
     const parent = (await store.getTask(at.parent))?.task;
-    if (parent === undefined || chain.some(({ id }) => id === parent.id)) break;
+    if (parent === undefined) break;
+    seen.add(parent.id);
     if (parent.phase !== "over") chain.push(parent);
     at = parent;
   }

@@ -56,6 +56,29 @@ test("no amount that an agent reports makes a sum that JSON cannot hold", async 
   expect(JSON.parse(JSON.stringify({ cost, inputTokens }))).toEqual({ cost, inputTokens });
 });
 
+test.for([1e308, 1_000_001, -1, Number.NaN])(
+  "a reported cost of %d is unknown use, and is noted once",
+  async (cost) => {
+    const kept: Usage[] = [];
+    const usage = {
+      put: async (each: Usage) => void kept.push(each),
+      list: async () => kept,
+    } as never as Store["usage"];
+    const noted: string[] = [];
+    const days = () => ({ projectDay: 0, day: 0 });
+    const book = createUsageBook({ usage }, days, (id) => noted.push(id));
+    await book.open();
+    await book.add(run("a"), [{ ...used, cost: 1 }], start, noon);
+    for (const each of [cost, 2]) await book.add(run("a"), [{ ...used, cost: each }], start, noon);
+    expect(book.of("a/worker#1")).toMatchObject({ cost: undefined, inputTokens: 300 });
+    expect(book.total(() => true)).toMatchObject({ cost: 0, unknown: 1 });
+    expect(noted).toEqual(["a/worker#1"]);
+    const again = createUsageBook({ usage }, days);
+    await again.open();
+    expect(again.of("a/worker#1")?.cost).toBeUndefined();
+  },
+);
+
 test("a daily budget counts the cost of today, for the project or for all", async () => {
   const { book } = await open({ projectDay: 5, day: 8 });
   await book.add(run("old", noon - day), [{ ...used, cost: 100 }], start, noon - day);

@@ -1,3 +1,4 @@
+import { isPlausible } from "../../engine/budget.ts";
 import { specOf } from "../../engine/run-spec.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -102,16 +103,29 @@ export interface UsageBook {
   check(task: Pick<Task, "id" | "project">, now: number): void;
 }
 
-export function createUsageBook(store: Pick<Store, "usage">, budgets: () => DayBudgets): UsageBook {
+/** `onImplausible`: a run has reported a use for the first time that cannot be true. */
+export function createUsageBook(
+  store: Pick<Store, "usage">,
+  budgets: () => DayBudgets,
+  onImplausible: (run: string, task: string) => void = () => {},
+): UsageBook {
+  /** As reported, and as it counts. */
+  const reported = new Map<string, Usage>();
   const book = new Map<string, Usage>();
+  const note = (usage: Usage) => {
+    reported.set(usage.id, usage);
+    book.set(usage.id, plausible(usage));
+  };
   const put = async (usage: Usage) => {
     await store.usage.put(usage);
-    book.set(usage.id, usage);
+    const wasPlausible = isAllPlausible(reported.get(usage.id));
+    note(usage);
+    if (wasPlausible && !isAllPlausible(usage)) onImplausible(usage.id, usage.task);
   };
   let opened: Promise<void> | undefined;
   const read = async () => {
     try {
-      for (const usage of await store.usage.list({})) book.set(usage.id, usage);
+      for (const usage of await store.usage.list({})) note(usage);
     } catch (error) {
       // The next caller retries.
       opened = undefined;
@@ -124,16 +138,16 @@ export function createUsageBook(store: Pick<Store, "usage">, budgets: () => DayB
     open: () => (opened ??= read()),
     async add(run, used, position, now) {
       if (used.length === 0) return;
-      const before = book.get(run.id) ?? blank(run);
+      const before = reported.get(run.id) ?? blank(run);
       const sum = used.reduce(plus, before);
       await put({ ...sum, duration: Math.max(0, now - before.at), position });
     },
     async close(run, now) {
-      const before = book.get(run.id) ?? blank(run);
+      const before = reported.get(run.id) ?? blank(run);
       await put({ ...before, duration: Math.max(0, now - before.at) });
     },
     async bequeath(task, parent) {
-      for (const usage of [...book.values()])
+      for (const usage of [...reported.values()])
         if (usage.task === task) await put({ ...usage, task: parent, deleted: usage.deleted ?? task });
     },
     of: (run) => book.get(run),
@@ -194,9 +208,25 @@ function plus(before: Usage, { model, inputTokens, outputTokens, cachedTokens, c
   };
 }
 
-/** An agent may report any number. A sum that becomes infinite is null in JSON, and no list could show it. */
+/**
+ * An agent may report any number. A sum that becomes infinite is null in JSON, and no list could show it. A negative number,
+ * or none, makes the sum implausible for good.
+ */
 function added(before: number, amount: number): number {
-  return Math.min(before + amount, Number.MAX_SAFE_INTEGER);
+  return amount >= 0 ? Math.min(before + amount, Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER;
+}
+
+function isAllPlausible(usage: Usage | undefined): boolean {
+  return usage === undefined || plausible(usage) === usage;
+}
+
+/** An implausible report counts as unknown use. */
+function plausible(usage: Usage): Usage {
+  const { cost = 0, inputTokens, outputTokens, cachedTokens } = usage;
+  const areTokens = [inputTokens + outputTokens, cachedTokens].every((tokens) => isPlausible("tokens", tokens));
+  if (areTokens && isPlausible("cost", cost)) return usage;
+  const tokens = areTokens ? {} : { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  return { ...usage, ...tokens, ...(isPlausible("cost", cost) ? {} : { cost: undefined }) };
 }
 
 export function addUp(all: readonly Usage[]): Total {

@@ -24,11 +24,14 @@ import { type Perform, reasonOf } from "../perform.ts";
 import type { Answer } from "../submit.ts";
 import { childrenOf as childrenIn } from "./child-tasks.ts";
 import { makeChildren, type Try } from "./make-child.ts";
+import { awaitedByParts, refuseStandstill } from "./stalled-parts.ts";
 
 /** Carries out the fan-outs of all tasks. It remembers nothing: every step is derived from what is stored. */
 export interface Children {
   /** A task was created or changed: its parent or its children may have something to do. */
   noticed(stored: StoredTask): void;
+  /** Something has changed that this task depends on: if it is a part, its parent may start it. */
+  awaitedChanged(task: string): void;
   /** After a start: looks at the parents among these tasks, and at the parents of these tasks. */
   recover(tasks: readonly StoredTask[]): Promise<void>;
   /**
@@ -127,6 +130,13 @@ export function createChildren({ clock, core, onError }: ChildrenPorts): Childre
       }
       if ([status, previousStatus].some((name) => states?.[name]?.wait.kind === "fan_out")) wake(id, task.project);
     },
+    awaitedChanged(id) {
+      const find = async () => {
+        const stored = await core().store.getTask(id);
+        if (stored?.task.part !== undefined && stored.isOpen) wake(stored.task.parent, stored.task.project);
+      };
+      find().catch(onError);
+    },
     async recover(tasks) {
       const parents = new Map<string, string>();
       for (const { task } of tasks) if (task.part !== undefined) parents.set(task.parent, task.project);
@@ -215,7 +225,11 @@ async function holdParent(core: Core, id: string, reason: string): Promise<void>
 
 /** Whether trying again cannot help until a person has changed something. */
 function isLasting(error: unknown): boolean {
-  return error instanceof Fault && error.retry === "never" && /^(workflow\.|children\.endless$)/.test(error.code);
+  return (
+    error instanceof Fault &&
+    error.retry === "never" &&
+    /^(workflow\.|children\.(endless|standstill)$)/.test(error.code)
+  );
 }
 
 /** Ends the children of stays that are over; returns whether there were any. */
@@ -249,7 +263,9 @@ async function advance(
   const { items } = plan;
   const children = newestTries(all, parent.entry);
   const byItem = new Map(children.map((child) => [child.task.part.item, child]));
-  const next = nextOfFanOut(items, children, fanOutOptions(workflow, parent, fanOut));
+  const awaited = await awaitedByParts(core, children);
+  const blocked = new Set(children.flatMap(({ task }) => (awaited.has(task.id) ? [task.part.item] : [])));
+  const next = nextOfFanOut(items, children, { ...fanOutOptions(workflow, parent, fanOut), blocked });
   const named = (ids: readonly string[]) => ids.flatMap((id) => byItem.get(id) ?? []);
 
   const ended = [
@@ -281,6 +297,7 @@ async function advance(
     const { word, reason } = next.over;
     await core.submit(parent.id, { kind: "children", entry: parent.entry, word, reason });
   }
+  await refuseStandstill(core, parent, children, awaited);
   return false;
 }
 

@@ -15,7 +15,9 @@ import { waysToDone } from "../../engine/persons-turn.ts";
 import type { Part, Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { Core } from "../core.ts";
+import { shownTask } from "../project.ts";
 import { childrenOf } from "./child-tasks.ts";
+import { awaitedByParts } from "./stalled-parts.ts";
 
 type Ports = Pick<Core, "store" | "workflows" | "needs" | "scheduler" | "pools" | "agents">;
 
@@ -29,12 +31,19 @@ export async function childProgress(
   const all = await allParts(ports, task.id);
   const children = newestTries(all, lastStay(all));
   const items = itemsOf(task, workflow);
+  const awaited = await awaitedByParts(ports, children);
   const parts: PartView[] = [];
   for (const child of children) {
     const { id, number, status, part } = child.task;
     const [need] = child.isOpen ? await needsOf(ports, id) : [];
     const state = stateOfChild(child);
-    const idle = state === "running" && need === undefined ? await whyIdle(ports, child.task) : undefined;
+    const names = awaited.get(id)?.map(shownTask) ?? [];
+    const idle =
+      names.length > 0
+        ? `It waits for ${names.join(" and ")}.`
+        : state === "running" && need === undefined
+          ? await whyIdle(ports, child.task)
+          : undefined;
     const earlier = all.filter(({ task: other }) => other.id !== id && isSameItem(other.part, part));
     parts.push({
       ...{ id, number, item: part.item, title: part.title, try: part.try, status },

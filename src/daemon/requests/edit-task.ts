@@ -28,6 +28,7 @@ import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
 import { eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
 import { writeDocument } from "../task-documents.ts";
+import { leaveFamily, tasksBelow } from "../task-family.ts";
 import { changeView, isoTime } from "../views.ts";
 import { changeBranch } from "../workspaces/branch.ts";
 import { leaveWorkspaces } from "../workspaces/free-workspaces.ts";
@@ -97,17 +98,29 @@ export function editTask(core: Core): Handler<Routes["editTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { dependsOn, handDown, budget, ...rest } = asked.body;
-    const waits = dependsOn !== undefined || handDown !== undefined;
-    const given: TaskEdit = {
-      ...rest,
-      ...(waits ? await readDependencies(core, { dependsOn, handDown }, stored.task.project, stored.task) : {}),
-      ...(budget === undefined ? {} : { budget: budgetIn(budget) }),
+    const waits = {
+      ...(dependsOn === undefined ? {} : { dependsOn }),
+      ...(handDown === undefined ? {} : { handDown }),
     };
-    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: given, actor }));
+    const written: TaskEdit = { ...rest, ...waits, ...(budget === undefined ? {} : { budget: budgetIn(budget) }) };
+    const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: written, actor }));
+    await refuseEdit(core, stored, actor, written);
+    // Only a person chooses dependencies: nothing is read of other tasks for anybody else.
+    const isRead = actor.role === "human" && Object.keys(waits).length > 0;
+    const read = isRead ? await readDependencies(core, waits, stored.task.project, stored.task) : {};
+    const given: TaskEdit = { ...written, ...read };
     await checkChosen(core, stored, actor, given);
     const set = given.branch === undefined ? given : await withBranch(core, stored, actor, given, given.branch);
     return changeView(core, await core.submit(stored.task.id, { kind: "edit", set, actor }));
   };
+}
+
+/** Refuses what the caller may not change, before anything else is looked at for the request. */
+async function refuseEdit(core: Core, { task }: StoredTask, actor: Actor, set: TaskEdit): Promise<void> {
+  const decision = edit(await core.workflows.get(task.workflowHash), task, actor, set);
+  if (decision.kind !== "rejected") return;
+  await core.refusals.note(task, { kind: "edit", set, actor }, decision.reasons);
+  throw new Refusal(decision.reasons);
 }
 
 /** Refuses a harness in which the task's agents cannot be started. */
@@ -200,7 +213,7 @@ export function exportTask(core: Core) {
 export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { id, project, number, parent } = stored.task;
+    const { id, project, number } = stored.task;
     if (stored.isOpen && !(await canBeForgotten(core, stored.task))) throw await inUse(core, stored.task);
     await refuseAwaited(core, (task) => task.id === id);
     await checkFamily(core, stored.task);
@@ -213,7 +226,7 @@ export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
     // Release the workspaces first: deleting the task also deletes the record of its folders.
     const left = await haltTask(core, id, async () => (pools === undefined ? [] : leaveWorkspaces(pools, id)));
     const unmerged = await unmergedWork(core, stored.task);
-    if (parent !== "") await core.agents?.book.bequeath(id, parent);
+    await leaveFamily(core, stored);
     await core.store.deleteTask(id);
     core.agents?.dispatch.wake();
     await publishAgents(core);
@@ -253,9 +266,9 @@ async function unmergedWork({ repositories, store }: Core, task: Task): Promise<
 
 /** A parent counts its parts, and needs them to say what became of its plan; parts need their parent's branch. */
 async function checkFamily({ store }: Core, { id, part, parent }: Task): Promise<void> {
-  const open = (await store.listTasks({ parent: id, isOpen: true }, { limit: 20 })).map(({ task }) => task.id);
+  const open = (await tasksBelow(store, id)).filter(({ isOpen }) => isOpen).map(({ task }) => task.id);
   if (open.length > 0)
-    throw new Fault("task.in-use", `The task ${id} has children that have not ended: ${open.join(", ")}.`, {
+    throw new Fault("task.in-use", `The task ${id} has tasks below it that have not ended: ${open.join(", ")}.`, {
       hint: `Cancel them first: signalbox task cancel ${open.join(" ")}`,
     });
   if (part === undefined || (await store.getTask(parent))?.isOpen !== true) return;

@@ -14,6 +14,7 @@ import type { Asked, Handler } from "../handlers.ts";
 import { allTasks } from "../project.ts";
 import { seenPlan } from "../reviewed.ts";
 import type { Answer, TaskRequest } from "../submit.ts";
+import { tasksBelow } from "../task-family.ts";
 import { changeView } from "../views.ts";
 
 type About = Asked<{ readonly project?: string }, unknown>;
@@ -50,7 +51,7 @@ export function cancelTask(core: Core): Handler<Routes["cancelTask"]> {
     const stored = await findTask(core, asked);
     const isTree = asked.body.tree === true;
     const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
-    const open = await openBelow(core, stored.task.id);
+    const open = (await tasksBelow(core.store, stored.task.id)).filter(({ isOpen }) => isOpen);
     const below = isTree ? open : [];
     const workflow = await core.workflows.get(stored.task.workflowHash).catch(async (error) => {
       // Without its workflow the task has no state to move to. Its programs are ended nevertheless.
@@ -127,13 +128,6 @@ async function awaiting({ store }: Core, id: string, except: ReadonlySet<string>
   return open.filter(
     ({ task }) => !except.has(task.id) && task.dependsOn.some((each) => storedDependency(each).task === id),
   );
-}
-
-/** The open tasks below a task, the nearest first. */
-async function openBelow({ store }: Pick<Core, "store">, parent: string): Promise<readonly StoredTask[]> {
-  const children = await allTasks(store, { parent });
-  const deeper = await Promise.all(children.map(({ task }) => openBelow({ store }, task.id)));
-  return [...children.filter(({ isOpen }) => isOpen), ...deeper.flat()];
 }
 
 async function endOf({ workflows }: Pick<Core, "workflows">, { task }: StoredTask): Promise<string> {
