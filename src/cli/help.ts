@@ -93,7 +93,10 @@ function commandRows(target: RouteMap<Context>): readonly Row[] {
 
 function argumentNames({ parameters: { positional } }: Command<Context>): readonly string[] {
   if (positional === undefined) return [];
-  if (positional.kind === "array") return [`${positional.parameter.placeholder}...`];
+  if (positional.kind === "array") {
+    const { placeholder } = positional.parameter;
+    return ["isSingle" in positional ? `[${placeholder}]` : `${placeholder}...`];
+  }
   return positional.parameters.map(({ placeholder = "", optional }) => (optional ? `[${placeholder}]` : placeholder));
 }
 

@@ -4,7 +4,7 @@ import { oneLine } from "../text.ts";
 import type { Context } from "./context.ts";
 import { shownTask } from "./find.ts";
 import { describeCounts, paintMark, partMark } from "./parts.ts";
-import { clip, displayWidth, fill, wrapMessage, writeCosts, writeDuration, writeTokens } from "./text.ts";
+import { displayWidth, fill, wrapMessage, writeCosts, writeDuration, writeTokens } from "./text.ts";
 import { lostParts, needsOfTeam, type TeamBoard, type TeamEnd, usageOfTeam } from "./watch/team.ts";
 
 type Sheet = Pick<Context, "paint" | "columns">;
@@ -74,8 +74,6 @@ function partLines(parts: readonly PartView[], { paint, columns }: Sheet): reado
   });
 }
 
-const maxSummary = 200;
-
 /** What a person does next, and the command for it. */
 function nextSteps(board: TeamBoard, end: TeamEnd): readonly (readonly [string, string])[] {
   const { task } = board;
@@ -90,7 +88,7 @@ function nextSteps(board: TeamBoard, end: TeamEnd): readonly (readonly [string, 
   if (end !== "done" && end !== "partly-done") {
     return [
       ["To see what happened:", `signalbox task history ${task.id}`],
-      ["To continue from its commits in a new task:", `signalbox task create --from ${task.id}`],
+      ["To continue from its commits in a new task:", `signalbox run --from ${task.id}`],
     ];
   }
   const diff = ["To see the work:", `signalbox task diff ${task.id}`] as const;
@@ -100,11 +98,6 @@ function nextSteps(board: TeamBoard, end: TeamEnd): readonly (readonly [string, 
     task.prUrl === ""
       ? (["To merge it into the branch that you have checked out:", merge] as const)
       : (["To review and merge it:", task.prUrl] as const);
-  const lost = lostParts(task)
-    .map(({ title, item }) => oneLine(title) || oneLine(item))
-    .join("; ");
-  if (lost === "") return [diff, use];
-  const summary = shellWord(clip(lost, maxSummary));
-  const again = `signalbox task create --from ${task.id} --workflow ${shellWord(task.workflow)} --summary ${summary}`;
-  return [diff, use, ["To build the missing parts on top of it:", `${again} && signalbox run --resume`]];
+  if (lostParts(task).length === 0) return [diff, use];
+  return [diff, use, ["To build the missing parts on top of it:", `signalbox run --from ${task.id}`]];
 }

@@ -1,5 +1,6 @@
 import { Refusal, type Route } from "../api/client.ts";
 import type { Reason } from "../engine/decision.ts";
+import { nearest } from "../engine/language/problem.ts";
 import type { Actor, Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
@@ -163,7 +164,7 @@ export async function findTask(
     });
   const where = query.project === undefined ? "" : ` in ${query.project}`;
   throw new Fault("task.missing", `There is no task ${JSON.stringify(reference)}${where}.`, {
-    hint: `${names}\nTo see them all: signalbox task list --all --open --closed`,
+    hint: `${await meant(store, reference, query.project, caller)}${names}\nTo see them all: signalbox task list --all --open --closed`,
   });
 }
 
@@ -180,6 +181,26 @@ async function lookUp(
   const own = caller.kind === "run" ? caller.credential.task : await taskOfFolder(store, folder);
   return own === undefined ? undefined : store.getTask(own);
 }
+
+/** The id, name or branch that was probably meant. A run is not told about tasks of others. */
+async function meant(
+  store: Core["store"],
+  reference: string,
+  project: string | undefined,
+  caller: Caller,
+): Promise<string> {
+  if (caller.kind === "run") return "";
+  const known = await store.listTasks(project === undefined ? {} : { project }, { limit: maxMeant });
+  const candidates = known.flatMap(({ task, isOpen }) => [
+    ...[task.id, `${task.project}#${task.number}`],
+    ...(isOpen ? [task.branch] : []),
+  ]);
+  const found = nearest(reference, candidates);
+  return found === undefined ? "" : `Did you mean ${JSON.stringify(found)}?\n`;
+}
+
+/** The newest tasks are compared; older ones are rarely named. */
+const maxMeant = 500;
 
 /** Numbers and branches that a run names are those of its own project. */
 async function projectOf(store: Core["store"], caller: Caller): Promise<string | undefined> {

@@ -32,6 +32,7 @@ const scriptOf = (building: string) => `roles:
     - steps:
         - ${building}
         - write: { file: theme.css, text: "dark" }
+        - run: [sh, -c, "date +%s%N > built.txt"]
         - commit: Dark
         - usage: { input: 900, output: 100, cost: 0.05 }
 `;
@@ -73,6 +74,7 @@ test("in a pipe the command prints a line for each change, and ends with the bra
     /✓ {2}theme +Theme\n.*✗ {2}docs +Docs\. There is no docs folder\.\n.*– {2}pages +Pages\. Skipped: it needs "docs"/,
   );
   expect(summary).toContain(`git merge ${branch}\n`);
+  const [, again = ""] = /missing parts on top of it:\n {2}signalbox (run --from \w+)/.exec(summary) ?? [];
   expect(summary).toMatch(/tests +Nothing was tested: no command to run the tests was found\./);
   git(repository, "merge", "-q", branch);
   expect(git(repository, "show", "HEAD:theme.css")).toBe("dark");
@@ -89,11 +91,14 @@ test("in a pipe the command prints a line for each change, and ends with the bra
   const explained = await json("task", "explain", docs.id);
   expect(explained.where).toContain(`There is no docs folder.\nIt is the part "docs" of ${over.id}:`);
   expect((await json("task", "explain", over.id)).where).toContain(use);
-  expect(await signalbox(["run", over.id])).toMatchObject({ code: 2, stderr: expect.stringContaining("--resume") });
-  expect(await signalbox(["run", "--resume", over.id])).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/is over: it ended in COMPLETED/),
+  const near = `${over.id.slice(0, -1)}${over.id.endsWith("x") ? "y" : "x"}`;
+  expect(await signalbox(["task", "show", near])).toMatchObject({
+    ...{ code: 3, stderr: expect.stringContaining(`Did you mean "${over.id}"?`) },
   });
+  expect(await signalbox(["run", over.id])).toMatchObject({ code: 2, stderr: expect.stringContaining("--resume") });
+  // The end of a task that is over is shown again, with its exit code.
+  expect(await signalbox(["run", "--resume", over.id])).toMatchObject({ code: 7, stdout: summary });
+  expect(await signalbox(["run", "--resume", docs.id])).toMatchObject({ code: 1 });
   // Without a person the architect's question stays open.
   const asking = await signalbox(["run", "Add light mode", "--json"]);
   expect(asking).toMatchObject({ code: 5 });
@@ -112,6 +117,27 @@ test("in a pipe the command prints a line for each change, and ends with the bra
   expect(await signalbox(["run", "--resume"])).toMatchObject({
     ...{ code: 2, stdout: "" },
     stderr: expect.stringMatching(`coffee has 2 open tasks[\\s\\S]*--resume ${task.id} {2}# Add red mode`),
+  });
+
+  // What is missing of the first task is built on top of its branch, although other tasks of a team are open.
+  const continued = await signalbox([...again.split(" "), "--yes", "--policy", "continue"]);
+  expect(continued, continued.stderr + continued.stdout).toMatchObject({ code: 7 });
+  expect(continued.stdout).toMatch(/Done in part, 1 of 3 parts: coffee#\d+ Add dark mode \(missing: Docs; Pages\)\n/);
+  const newBranch = /branch +(\S+)/.exec(continued.stdout)?.[1] ?? "";
+  expect(git(repository, "merge-base", branch, newBranch)).toBe(git(repository, "rev-parse", branch));
+  const [, newer = ""] = /signalbox run --from (\w+)/.exec(continued.stdout) ?? [];
+  const { stdout: document } = await signalbox(["task", "show", newer, "--section", "Context"]);
+  expect(document).toMatch(
+    /continues coffee#1, [\s\S]*The first request: Add dark mode\n[\s\S]*Done, and on the branch:\n- theme: Theme\n/,
+  );
+  expect(document).toMatch(/Missing:\n- docs: Docs\n {2}x\n {2}Not done: There is no docs folder\.\n- pages: Pages\n/);
+  // The yes of the first run is not for the next one: the architect asks.
+  expect(await signalbox(["run", "--from", newer])).toMatchObject({ code: 5 });
+  expect(await signalbox(["run", "--from", task.id])).toMatchObject({
+    ...{
+      code: 1,
+      stderr: expect.stringContaining(`is not over: it is in QUEUED.\nCome back to it: signalbox run --resume`),
+    },
   });
 });
 

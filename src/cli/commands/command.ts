@@ -69,6 +69,8 @@ interface List {
   readonly kind: "array";
   readonly parameter: Argument;
   readonly minimum: number;
+  /** At most one is taken. The command itself refuses others, with a hint of its own. */
+  readonly isSingle?: boolean;
 }
 
 interface Argument {

@@ -17,6 +17,12 @@ test("a person who can be asked approves the plan; with --yes nothing is asked",
   expect(settingsOf(team, { yes: true }, false)).toEqual({ skip_clarification: true, plan_approval: false });
 });
 
+test("a task that continues another is asked about again, although the first one had --yes", () => {
+  expect(settingsOf(team, { yes: false }, false, true)).toEqual({ skip_clarification: false, plan_approval: false });
+  expect(settingsOf(team, { yes: false }, true, true)).toEqual({ skip_clarification: false, plan_approval: true });
+  expect(settingsOf(team, { yes: true }, true, true)).toEqual({ skip_clarification: true, plan_approval: false });
+});
+
 test("agents and policy are settings of the workflow, and a setting that is given by name counts", () => {
   expect(settingsOf(team, { yes: false, agents: 5, policy: "stop", set: ["waves=true"] }, false)).toEqual({
     ...{ agents: 5, failure_policy: "stop", waves: true },

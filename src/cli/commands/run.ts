@@ -14,7 +14,8 @@ import { loadSound } from "../findings.ts";
 import { warnUnproved } from "../tell.ts";
 import { count, given } from "../text.ts";
 import { command, type FlagsOf } from "./command.ts";
-import { flag, json, listFlag, makeFlags, numberFlag, project, textFlag, workflow } from "./parameters.ts";
+import { continuedTask } from "./continue-run.ts";
+import { flag, json, listFlag, makeFlags, numberFlag, project, task, textFlag, workflow } from "./parameters.ts";
 import { allowFullPermissions } from "./project.ts";
 import { isAllowed, readSettingFlags } from "./task-create.ts";
 import { type Started, stay } from "./team-screen.ts";
@@ -34,6 +35,10 @@ const runFlags = {
   ...{ harness, "review-harness": reviewHarness, model },
   project,
   resume: flag("Come back to a task that was started before: the argument is the task"),
+  from: {
+    ...textFlag("TASK", "Continue the branch of a task that is over: build what is missing, or what the request says"),
+    proposeCompletions: task.proposeCompletions,
+  },
   "allow-full-permissions": allowFullPermissions,
   json,
 } as const;
@@ -51,6 +56,7 @@ export const run = command({
         brief: "What is to be built, in one line; with --resume, the task to come back to",
       },
       minimum: 0,
+      isSingle: true,
     },
     flags: runFlags,
   },
@@ -58,7 +64,9 @@ export const run = command({
     brief: "Let a team of agents build what you ask for, from the request to the branch or pull request",
     fullDescription: `Creates a task and stays with it: an architect asks what is unclear and plans the parts, several engineers build them at the same time, and the engine tests and joins them. On a terminal you see a bar over the parts and a line for each agent. Questions are asked as they come, and you approve the plan before the engineers start. --yes asks nothing. At the end you see what was done, what failed and why, the branch or pull request, and the cost.
 
-Ctrl-C only leaves: the work goes on, and signalbox run --resume comes back to it. Without a task, --resume takes the only open task of the project that is built in parts.
+Ctrl-C only leaves: the work goes on, and signalbox run --resume comes back to it; if the task is over by then, you see its end again, with the same exit code. Without a task, --resume takes the only open task of the project that is built in parts.
+
+--from starts a new task on the branch of one that is over, in the same workflow. Its agents are told the first request, what was said about it, which parts are done, and which are missing and why; without a request, they build these. You approve the new plan even if the first run had --yes.
 
 Without a terminal, and with --json, nothing is asked. Without a terminal, a line is printed for each change. The command ends when the task is over, or when it needs a person and nothing goes on without one.
 
@@ -66,6 +74,7 @@ Examples:
   signalbox run "Add dark mode"
   signalbox run "Add dark mode" --yes --agents 5 --policy continue --budget 20
   signalbox run --resume coffee#12
+  signalbox run --from coffee#12
 
 --json: { end, task, pullRequest, questions, waits: [{ reason, fix }], usage: { runs, inputTokens, outputTokens, cachedTokens, cost, unknown, duration } }. end is done, partly-done, failed, cancelled, needs-person or detached; the task is as in signalbox task show
 Exit codes: 0 done, 1 failed, cancelled or refused, 2 wrong usage, 3 no such project, task or workflow, 5 it needs a person, 6 you left, and the work goes on, 7 done, but not all of its parts`,
@@ -84,15 +93,18 @@ async function startRun(
   flags: RunFlags,
   words: readonly string[],
 ): Promise<Started | undefined> {
-  const request = await readRequest(words, flags.json);
-  await mustBeNoTask(call, request);
-  const project = await findProject(call, flags.project);
+  const request = flags.from !== undefined && words.length === 0 ? undefined : await readRequest(words, flags.json);
+  if (request !== undefined) await mustBeNoTask(call, request);
+  const from = flags.from === undefined ? undefined : await continuedTask(call, flags.from, request);
+  const project = await findProject(call, from?.task.project ?? flags.project);
   const said = configFromEnvironment(context.process.env ?? {});
-  const { reference, workflow } = workflowOf(context, project, flags.workflow);
-  const settings = settingsOf(workflow, flags, canAsk() && !flags.json);
+  const { reference, workflow } = workflowOf(context, project, flags.workflow ?? from?.task.workflow);
+  const settings = settingsOf(workflow, flags, canAsk() && !flags.json, from !== undefined);
   const body = given({
     project: project.name,
-    summary: request,
+    from: from?.task.id,
+    context: from?.context,
+    summary: from?.summary ?? request,
     workflow: reference,
     harness: flags.harness ?? said.harness,
     reviewHarness: flags["review-harness"] ?? said.reviewHarness,
@@ -155,11 +167,15 @@ function workflowOf(context: Context, project: ProjectView, named: string | unde
   return { reference, workflow };
 }
 
-/** The settings of the new task. A person who can be asked approves the plan, unless they said yes to everything. */
+/**
+ * The settings of the new task. A person who can be asked approves the plan, unless they said yes to everything. A task that
+ * continues another has its settings, but a yes was only for that one.
+ */
 export function settingsOf(
   workflow: Workflow,
   { yes, agents, policy, set = [] }: Pick<RunFlags, "yes" | "agents" | "policy" | "set">,
   asks: boolean,
+  continues = false,
 ): Settings {
   const has = (name: string) => Object.hasOwn(workflow.settings, name);
   const must = (name: string, flagName: string) => {
@@ -179,7 +195,9 @@ export function settingsOf(
     if (policies.length > 0 && !policies.includes(policy))
       throw new Fault("usage", `There is no policy "${policy}".`, { hint: known(policies) });
   }
+  const asAtFirst = ["skip_clarification", "plan_approval"].filter((name) => continues && has(name));
   const wanted = [
+    ...asAtFirst.map((name) => `${name}=${workflow.settings[name]?.default}`),
     ...(agents === undefined ? [] : [`agents=${agents}`]),
     ...(policy === undefined ? [] : [`failure_policy=${policy}`]),
     ...(yes && has("skip_clarification") ? ["skip_clarification=true"] : []),
@@ -190,7 +208,9 @@ export function settingsOf(
 }
 
 /** Flags that only a new task can have. */
-const onlyNew = ["yes", "agents", "policy", "budget", "workflow", "set", "harness", "review-harness", "model"] as const;
+const onlyNew = [
+  ...(["yes", "agents", "policy", "budget", "workflow", "set", "harness", "review-harness", "model", "from"] as const),
+];
 
 async function runToResume(call: Call, flags: RunFlags, [reference, ...others]: readonly string[]): Promise<Started> {
   const unused = onlyNew.find((name) => flags[name] !== undefined && flags[name] !== false);
@@ -204,10 +224,6 @@ async function runToResume(call: Call, flags: RunFlags, [reference, ...others]: 
     });
   if (reference === undefined) return onlyRun(call, await findProject(call, flags.project));
   const { task } = await call(routes.getTask, await nameTask(call, reference));
-  if (task.outcome !== null)
-    throw new Fault("run.over", `${shownTask(task)} is over: it ended in ${task.status} (${task.outcome}).`, {
-      hint: `See what it did: signalbox task show ${task.id}`,
-    });
   if (task.part !== null)
     throw new Fault("run.part", `${shownTask(task)} is a part of another task.`, {
       hint: `Come back to the whole: signalbox run --resume ${task.parent}`,

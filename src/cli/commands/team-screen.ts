@@ -60,6 +60,13 @@ export async function stay(
     },
   };
   const watch = () => watchLive(shown, watched, false);
+  // A task that is over is not watched: its end is shown again.
+  const first = await watched.look(call);
+  const over = first.task.outcome === null ? undefined : endOfTeam(first, Date.now());
+  if (over !== undefined) {
+    conversation?.messages.close();
+    return finish(context, call, first, over, json);
+  }
   try {
     for (;;) {
       const board = await (conversation === undefined ? watch() : conversation.messages.without(watch));

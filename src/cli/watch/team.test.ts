@@ -294,7 +294,7 @@ test("the summary names what was done, what was not and why, the branch, the cos
     To merge it into the branch that you have checked out:
       signalbox task fetch aaaaa && git merge swe-team/dark
     To build the missing parts on top of it:
-      signalbox task create --from aaaaa --workflow team --summary 'Build docs; Build menu' && signalbox run --resume
+      signalbox run --from aaaaa
     "
   `);
 });
@@ -314,7 +314,7 @@ test("the next command depends on the end: the pull request, the history, or wha
   expect(untested).toMatch(/^ {2}tests +Nothing was tested\.$/m);
   expect(write({ prUrl: "https://forge/7" }, "done")).toContain("To review and merge it:\n  https://forge/7");
   expect(write({ reason: "No part was done." }, "failed")).toMatch(
-    /because +No part was done\.[\s\S]*signalbox task history aaaaa\n[\s\S]*signalbox task create --from aaaaa/,
+    /because +No part was done\.[\s\S]*signalbox task history aaaaa\n[\s\S]*signalbox run --from aaaaa/,
   );
   const needs = [{ brief: "Allow full permissions", command: "signalbox project update coffee" }] as never;
   expect(write({ needs, needsPerson: true }, "needs-person")).toMatch(
