@@ -37,6 +37,8 @@ export type Landing =
       readonly kind: "conflict" | "tests" | "refused";
       readonly reason: string;
       readonly files: readonly string[];
+      /** Refused for something outside of the task, which a person mends. */
+      readonly isOutside?: true;
     };
 
 /** Something blocks the merge, and the entry stays in the queue. */
@@ -71,7 +73,8 @@ export function outcomeOf(error: unknown): Waiting | Landing {
   const isPassing = error instanceof Fault && error.code === "command.stopped";
   if (error instanceof Fault && error.retry === "later")
     return { kind: "waits", reason: tell(error), files: [], ...(isPassing ? { isPassing } : {}) };
-  return refused(error instanceof Fault ? tell(error) : error instanceof Error ? error.message : String(error));
+  const reason = error instanceof Fault ? tell(error) : error instanceof Error ? error.message : String(error);
+  return { kind: "refused", reason, files: [], isOutside: true };
 }
 
 interface QueuePorts {

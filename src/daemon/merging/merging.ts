@@ -143,7 +143,8 @@ export function createMerging(given: MergingPorts): Merging {
     const inLine = lineOf(merge.project, merge);
     const left = planned === "" ? "" : await ports.inTurn(inLine, () => undoBegun(ports, merge));
     const reason = landing.reason.includes(left) ? landing.reason : sentences([landing.reason, left]);
-    const failed: Merge = { ...merge, state: kind, reason, files, endedAt: clock.now() };
+    const outside = landing.isOutside === true ? { isOutside: true as const } : {};
+    const failed: Merge = { ...merge, ...outside, state: kind, reason, files, endedAt: clock.now() };
     await note(failed, "merge.failed", { word: kind, reason, files });
     return kind === "conflict" ? afterConflict(failed) : failed;
   };
@@ -258,7 +259,7 @@ export function createMerging(given: MergingPorts): Merging {
     // A refused request is never recorded as queued: after a crash, the next daemon would merge it unchecked.
     const ended = { ...asked, state: "refused", reason: work.reason, endedAt: clock.now() } as const;
     await note(ended, "merge.asked", { strategy: wanted.strategy });
-    return end(asked, refused(work.reason));
+    return end(asked, { ...refused(work.reason), ...(work.isOutside ? { isOutside: true } : {}) });
   };
 
   /** A merge that a crash interrupted keeps its date and its commit, so that the same commit is made, and only once. */
