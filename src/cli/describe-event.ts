@@ -16,8 +16,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
     `in ${text(status)}, with the workflow ${text(workflow)}${
       item === undefined ? "" : `, as the part "${text(item)}" of ${text(parent)}${again(rest.try)}`
     }`,
-  "task.moved": ({ from, to, cause, evidence }) =>
-    `${text(from)} → ${text(to)}${inBrackets([text(cause), ...items(evidence).map(evidenceText)])}`,
+  "task.moved": ({ from, to, cause, evidence, reason }) =>
+    `${text(from)} → ${text(to)}${inBrackets([text(cause), ...items(evidence).map(evidenceText)])}${text(reason) === "" ? "" : `: ${text(reason)}`}`,
   "task.settled": () => "all effects are done",
   "task.working": ({ actions }) => `at work: ${texts(actions).join(", ")}`,
   "task.worked": ending,

@@ -40,6 +40,7 @@ export const eventTypes = {
       cause: "`asked`, `rule N`, `escalated` or another cause",
       evidence: "the sections that passed a gate: section, hash, role, run, commit of each",
       run: "the run that asked",
+      reason: "why the task goes there, where the event before does not say it",
     },
   },
   "task.settled": { when: "all effects of its move are done", data: {} },

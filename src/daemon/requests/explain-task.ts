@@ -130,7 +130,8 @@ async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise
   if (came === undefined || came.by === "human") return [];
   const { from, by, reason } = came;
   if (reason !== "") {
-    const fix = `See what happened: signalbox task history ${id}`;
+    const diff = task.workspace === "" ? "" : `\nSee the work: signalbox task diff ${id}`;
+    const fix = `See what happened: signalbox task history ${id}${diff}`;
     return [{ reason: `The task came here from "${from}": ${sentence(reason)}`, fix }];
   }
   const isFailed = (workflow.states[from]?.out[status] ?? []).flatMap(({ gates }) => gates);
