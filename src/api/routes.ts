@@ -227,11 +227,11 @@ export const routes = {
     name: "deleteTask",
     method: "DELETE",
     path: "/v1/tasks/:task",
-    summary: "Forget an ended task; its history is moved to the trash folder",
+    summary: "Forget an ended task with the parts of its plans; the history of each is moved to the trash folder",
     access: "person",
     isNoted: true,
     query: record({}, { project: name }),
-    answer: record({ kept: text, left: list(text), unmerged: text }),
+    answer: record({ kept: text, left: list(text), unmerged: text, parts: list(text) }),
   }),
   moveTask: route({
     name: "moveTask",

@@ -93,13 +93,20 @@ async function afterEnd(core: Core, { task, isOpen }: StoredTask, workflow: Work
   if (isOpen) return [];
   const { reason, part, parent, branch } = task;
   const outcome = workflow.states[task.status]?.outcome;
-  const work = await unmergedWork(core, task);
+  const found = await unmergedWork(core, task);
+  // `lostMerge` reports a merge that was undone.
+  const work = found?.isUndone === true ? undefined : found;
   const left = outcome === "done" || part !== undefined || branch === "" ? [] : [`Its branch is "${branch}".`];
   return [
     ...(outcome === "failed" && reason !== "" ? [sentence(reason)] : []),
-    ...(part === undefined ? [] : [`It is the part "${part.item}" of ${parent}: signalbox task show ${parent}`]),
+    ...(part === undefined ? [] : [await whosePart(core, part.item, parent)]),
     ...(work === undefined ? left : [work.text, work.fix]),
   ];
+}
+
+async function whosePart({ store }: Core, item: string, parent: string): Promise<string> {
+  const isThere = (await store.getTask(parent)) !== undefined;
+  return `It is the part "${item}" of ${parent}${isThere ? `: signalbox task show ${parent}` : ", which was deleted."}`;
 }
 
 /** Refusals beyond those that history keeps: an agent that repeats them is stuck, or tries to get round its role. */
