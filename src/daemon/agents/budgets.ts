@@ -97,7 +97,8 @@ export function createTreeBudgets(ports: BudgetPorts): TreeBudgets {
       .list()
       .filter(({ id, task, deleted }) => deleted !== undefined && tree.has(task) && !known.has(id));
     return (kind: BudgetKind): readonly BudgetRun[] => [
-      ...runs.map(({ id, endedAt, started }) => ({
+      ...runs.map(({ id, role, endedAt, started }) => ({
+        role,
         isLive: endedAt === undefined,
         isAtWork: endedAt === undefined && ports.dispatch.isSeated(id),
         used: usedOf(ports.book.of(id), kind),
@@ -119,7 +120,7 @@ export function createTreeBudgets(ports: BudgetPorts): TreeBudgets {
       const runs = (await runsOf(tree, run.id))(kind);
       const account = accountOf(kind, limit, runs, unknownRun(kind));
       const own = kind === "cost" ? run.limit : undefined;
-      const estimate = estimateRun(own, runs, sameRole(run, tree, kind), unknownRun(kind));
+      const estimate = estimateRun(run.role, own, runs, sameRole(run, tree, kind), unknownRun(kind));
       const verdict = judgeStart(account, estimate);
       if (verdict !== "start") return blockFor(verdict, { task, run, owner, budget, account, estimate });
       reserves = { ...reserves, [kind]: estimate?.amount ?? 0 };
@@ -171,7 +172,7 @@ function mayUse(task: Task | undefined, { key, pid, started, endedAt }: Run): bo
 
 /** A run of which only its usage is looked at. */
 function ended(usage: Usage, kind: BudgetKind): BudgetRun {
-  return { isLive: false, isAtWork: false, used: usedOf(usage, kind), reserves: undefined };
+  return { role: usage.role ?? "", isLive: false, isAtWork: false, used: usedOf(usage, kind), reserves: undefined };
 }
 
 /** Unknown is not zero: a run without a token has not reported any. */
@@ -244,6 +245,7 @@ function blockFor(why: "unknown" | "runs" | "person", blocked: Blocked): Block {
 
 const reasons: Readonly<Record<Estimate["from"], string>> = {
   limit: "its own limit",
+  "own-role": "the mean of the earlier runs of this role",
   tree: "the mean of the earlier runs",
   role: "the mean of this role and harness in other tasks",
   key: "the configured value for runs of unknown use",
