@@ -208,8 +208,11 @@ export const routes = {
     answer: record(
       /** `entry`: the number of its present stay, as its effects name it. */
       { task: taskWire, entry: integer(0), effects: list(effectWire), pullRequest: nullable(pullRequestWire) },
-      /** The states of its workflow; missing if the workflow can no longer be read. */
-      { states: list(text) },
+      /**
+       * `states`: of its workflow; missing if the workflow can no longer be read. `continues`: the ended task whose work it
+       * continues; missing if there is none.
+       */
+      { states: list(text), continues: text },
     ),
   }),
   editTask: route({

@@ -30,6 +30,7 @@ export const eventTypes = {
       parent: "of a part: the task whose plan it belongs to",
       item: "of a part: the item of the plan",
       try: "of a part: 1, or 2 if it replaces a failed one",
+      continues: "the ended task whose work it continues",
     },
   },
   "task.moved": {

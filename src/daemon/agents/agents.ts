@@ -7,7 +7,7 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Tails } from "../../ports/tail.ts";
 import { roleFileName } from "../../ports/workspaces.ts";
 import type { Performers } from "../perform.ts";
-import { missingRepository } from "../workspaces/project-workspaces.ts";
+import { missingRepository } from "../project.ts";
 import {
   type Brake,
   createAwaitLogin,

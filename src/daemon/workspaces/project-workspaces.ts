@@ -5,7 +5,7 @@ import type { Places } from "../../home/places.ts";
 import { createMemo } from "../../keyed.ts";
 import type { ControlRepository } from "../../ports/control-repository.ts";
 import type { Git, Person } from "../../ports/git.ts";
-import type { MovedBranch, Project, Store } from "../../ports/store.ts";
+import type { MovedBranch, Project } from "../../ports/store.ts";
 import { blockedWorkspace, type WorkspaceKind } from "../../ports/workspaces.ts";
 
 /** The author of the daemon's commits: git's user in the project's repository, or Signalbox if none is configured. */
@@ -70,29 +70,6 @@ function controlFolder({ control }: Pick<Places, "control">, { name }: Project):
 /** Whether the project has a control repository yet. Does not create one. */
 export function isBegun(places: Pick<Places, "control">, project: Project): boolean {
   return existsSync(controlFolder(places, project));
-}
-
-/** The command with which a person names the new path of a moved repository. */
-export function whereItIs(project: string): string {
-  return `signalbox project update ${project} --path PATH`;
-}
-
-/** The fault for a project whose repository folder does not exist; undefined if it does. */
-export function movedRepository({ name, path }: Pick<Project, "name" | "path">): Fault | undefined {
-  if (existsSync(path)) return undefined;
-  return new Fault("git.not-a-repository", `The repository of ${name} is no longer at ${path}.`, {
-    hint: `Name its new path: ${whereItIs(name)}`,
-  });
-}
-
-/** The fault of a task's worktree whose repository does not exist; undefined if it does, or where the task has no worktree. */
-export async function missingRepository(
-  store: Pick<Store, "workspaces" | "getProject">,
-  task: string,
-): Promise<Fault | undefined> {
-  const worktree = (await store.workspaces.list({ task })).find(({ kind }) => kind === "worktree");
-  const project = worktree && (await store.getProject(worktree.project));
-  return project && movedRepository(project);
 }
 
 /** Opens each project's tools once, and caches them. */
