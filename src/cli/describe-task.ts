@@ -173,7 +173,12 @@ function pullRequestText({ url, number, state, isDraft, review, checks }: PullRe
     ...(review === "none" ? [] : [reviewTexts[review]]),
     ...(checks === "none" ? [] : [`checks ${checks}`]),
   ];
-  return `${url === "" ? `${number}, only here` : url} (${said.join(", ")})`;
+  return `${url === "" ? localPullRequest(number) : url} (${said.join(", ")})`;
+}
+
+/** A pull request that only Signalbox has, because the repository has no forge to open it on. */
+export function localPullRequest(number: number): string {
+  return `none on a forge; Signalbox keeps its description as number ${number}`;
 }
 
 const reviewTexts = {

@@ -67,6 +67,15 @@ describe("a part that its reviewer rejects for the last time", () => {
   });
 });
 
+test("a part whose reviewer never gives a usable answer says how often it failed", () => {
+  const stage = reachReview();
+  for (let tries = 0; tries < 3; tries++) stage.end("architect", "ok", { answer: { feedback: "Hm." } });
+  expect(stage.task).toMatchObject({
+    status: "SUBTASK_FAILED",
+    reason: "architect failed 3 times in a row. The last answer of architect was refused: approved is missing.",
+  });
+});
+
 test("a part without commits fails, and says that nothing was committed", () => {
   const stage = reachImplementing();
   stage.end("swe", "ok");

@@ -313,3 +313,12 @@ test("a run whose budget cannot be read is refused, and holds no place in the qu
   await expect(dispatch.enter(seat, fails)).rejects.toMatchObject({ code: "store.full" });
   expect(dispatch.waiting()).toEqual([]);
 });
+
+test("a run that a budget blocks has no place in the queue for seats", async () => {
+  const { dispatch } = stage();
+  const block: Block = { text: "The budget is spent.", fix: "Raise it.", owner: "parent", needsPerson: true };
+  for (const run of ["a", "b"])
+    void dispatch.enter({ run, task: run, project: "coffee", harness: "claude" }, async () => block).catch(() => {});
+  await settle();
+  expect([dispatch.whyWaiting("a"), dispatch.whyWaiting("b")]).toEqual([block.text, block.text]);
+});

@@ -95,6 +95,8 @@ interface MergeQueue {
   add(entry: Entry): Promise<Landing>;
   /** Removes an entry that is no longer wanted, unless it is being merged: that checks again before it publishes. */
   remove(task: string, landing: Landing): void;
+  /** Tries a waiting entry again now. Resolves when its line has come to rest. */
+  tryAgain(task: string): Promise<void>;
   /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
   /** A project was resumed. */
@@ -231,6 +233,15 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       for (const line of lines.values()) {
         const place = line.places.get(task);
         if (place !== undefined && !place.isLanding) leave(line, place, landing);
+      }
+    },
+    async tryAgain(task) {
+      for (const line of lines.values()) {
+        const place = line.places.get(task);
+        if (place === undefined) continue;
+        place.dueAt = clock.now();
+        wake(line);
+        await line.running;
       }
     },
     before(task) {

@@ -287,8 +287,12 @@ export function createMerging(given: MergingPorts): Merging {
       listeners.set(task.id, all.add(listener));
       try {
         const known = await store.merges.get(task.id);
-        // A repeated request while the merge waits is answered immediately with the reason.
-        if (under.has(task.id) && known?.state === "waits") return known;
+        // What was in the way may be gone since the last look.
+        if (under.has(task.id) && known?.state === "waits") {
+          await queue.tryAgain(task.id);
+          const now = (await store.merges.get(task.id)) ?? known;
+          if (now.state === "waits" || !under.has(task.id)) return now;
+        }
         return await Promise.race([promise, askAndWait(task, wanted)]);
       } finally {
         all.delete(listener);

@@ -39,10 +39,16 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const stored = await findTask(core, asked);
     const { task } = stored;
     const { workflow, facts, troubles } = await core.lookFor(task);
-    const { where, blocked, moves } = explain(workflow, task, facts, claimOf(asked.caller).role);
+    const waiting = await unfinished(core, task.dependsOn);
+    const { where, blocked, moves } = explain(
+      workflow,
+      task,
+      facts,
+      claimOf(asked.caller).role,
+      waiting.length > 0 && core.scheduler.waits(task.id),
+    );
     const needs = await core.needs.of(stored, facts.document);
     const owed = (await core.store.openEffects(task.id)).map(effectView);
-    const waiting = await unfinished(core, task.dependsOn);
     const isHalted = core.performer.isHalted(task.id);
     const isOnHold = isHalted || core.scheduler.waits(task.id);
     const agents = await explainAgents(core.store, core.agents, { task, workflow, moves }, isOnHold);
