@@ -38,8 +38,18 @@ const findingWire = record({
   reason: text,
 });
 
-/** `round`: how many reviews there were. `quiet`: how many in a row, up to the last, changed neither branch nor findings. */
-const findingsWire = record({ task: text, round: integer(0), quiet: integer(0), findings: list(findingWire) });
+/**
+ * `round`: how many reviews there were. `quiet`: how many in a row, up to the last, changed neither branch nor findings. `said`:
+ * the last reviewer's own words. `parts`: those parts of the task that were reviewed.
+ */
+const findingsWire = record({
+  task: text,
+  round: integer(0),
+  quiet: integer(0),
+  said: text,
+  findings: list(findingWire),
+  parts: list(record({ task: text, item: text, round: integer(0), open: integer(0), found: integer(0) })),
+});
 export type FindingsView = TypeOf<typeof findingsWire>;
 
 const planWire = record({

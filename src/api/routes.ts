@@ -208,8 +208,11 @@ export const routes = {
     answer: record(
       /** `entry`: the number of its present stay, as its effects name it. */
       { task: taskWire, entry: integer(0), effects: list(effectWire), pullRequest: nullable(pullRequestWire) },
-      /** The states of its workflow; missing if the workflow can no longer be read. */
-      { states: list(text) },
+      /**
+       * `states`: of its workflow; missing if the workflow can no longer be read. `continues`: the ended task whose work it
+       * continues; missing if there is none.
+       */
+      { states: list(text), continues: text },
     ),
   }),
   editTask: route({
@@ -227,11 +230,11 @@ export const routes = {
     name: "deleteTask",
     method: "DELETE",
     path: "/v1/tasks/:task",
-    summary: "Forget an ended task; its history is moved to the trash folder",
+    summary: "Forget an ended task with the parts of its plans; the history of each is moved to the trash folder",
     access: "person",
     isNoted: true,
     query: record({}, { project: name }),
-    answer: record({ kept: text, left: list(text), unmerged: text }),
+    answer: record({ kept: text, left: list(text), unmerged: text, parts: list(text) }),
   }),
   moveTask: route({
     name: "moveTask",

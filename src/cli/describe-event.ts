@@ -12,12 +12,12 @@ export function describeEvent({ type, data }: EventView): string {
 }
 
 const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
-  "task.created": ({ status, workflow, parent, item, ...rest }) =>
+  "task.created": ({ status, workflow, parent, item, continues, ...rest }) =>
     `in ${text(status)}, with the workflow ${text(workflow)}${
       item === undefined ? "" : `, as the part "${text(item)}" of ${text(parent)}${again(rest.try)}`
-    }`,
-  "task.moved": ({ from, to, cause, evidence }) =>
-    `${text(from)} → ${text(to)}${inBrackets([text(cause), ...items(evidence).map(evidenceText)])}`,
+    }${continues === undefined ? "" : `, continuing ${text(continues)}`}`,
+  "task.moved": ({ from, to, cause, evidence, reason }) =>
+    `${text(from)} → ${text(to)}${inBrackets([text(cause), ...items(evidence).map(evidenceText)])}${text(reason) === "" ? "" : `: ${text(reason)}`}`,
   "task.settled": () => "all effects are done",
   "task.working": ({ actions }) => `at work: ${texts(actions).join(", ")}`,
   "task.worked": ending,

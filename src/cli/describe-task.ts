@@ -71,14 +71,12 @@ type DocumentView = TypeOf<typeof routes.getDocument.answer>;
 
 /** Describes a task for people. Unset fields are left out. */
 export function describeTask(
-  task: TaskView,
-  effects: readonly EffectView[],
-  pullRequest: PullRequestView | null,
+  { task, effects, pullRequest, continues = "" }: Omit<TypeOf<typeof routes.getTask.answer>, "entry" | "states">,
   document: DocumentView,
   { paint, columns }: Pick<Context, "paint" | "columns">,
   now: number,
 ): string {
-  const rows = rowsOf(task, pullRequest, now).filter(([, value]) => value !== "");
+  const rows = rowsOf(task, pullRequest, continues, now).filter(([, value]) => value !== "");
   const width = Math.max(...rows.map(([title]) => title.length)) + 4;
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
@@ -111,6 +109,7 @@ function writeEffects(effects: readonly EffectView[], paint: Paint, columns: num
 function rowsOf(
   task: TaskView,
   pullRequest: PullRequestView | null,
+  continues: string,
   now: number,
 ): readonly (readonly [string, string])[] {
   const { priority, autostart, crashCount, previousStatus, outcome } = task;
@@ -121,6 +120,7 @@ function rowsOf(
     ["ended", outcome === null ? "" : outcome],
     ["because", task.reason],
     ["came from", previousStatus],
+    ["continues", continues === "" ? "" : `${continues}, from its commits`],
     ["branch", task.branch],
     ["workflow", `${task.workflow} (${task.workflowHash.slice(0, 12)})`],
     [
@@ -173,7 +173,12 @@ function pullRequestText({ url, number, state, isDraft, review, checks }: PullRe
     ...(review === "none" ? [] : [reviewTexts[review]]),
     ...(checks === "none" ? [] : [`checks ${checks}`]),
   ];
-  return `${url === "" ? `${number}, only here` : url} (${said.join(", ")})`;
+  return `${url === "" ? localPullRequest(number) : url} (${said.join(", ")})`;
+}
+
+/** A pull request that only Signalbox has, because the repository has no forge to open it on. */
+export function localPullRequest(number: number): string {
+  return `none on a forge; Signalbox keeps its description as number ${number}`;
 }
 
 const reviewTexts = {

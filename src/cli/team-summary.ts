@@ -2,6 +2,7 @@ import type { ChildrenView, PartView } from "../api/tasks.ts";
 import { shellWord } from "../shell-quote.ts";
 import { oneLine } from "../text.ts";
 import type { Context } from "./context.ts";
+import { localPullRequest } from "./describe-task.ts";
 import { shownTask } from "./find.ts";
 import { describeCounts, paintMark, partMark } from "./parts.ts";
 import { displayWidth, fill, wrapMessage, writeCosts, writeDuration, writeTokens } from "./text.ts";
@@ -20,10 +21,7 @@ export function writeTeamSummary(board: TeamBoard, end: TeamEnd, sheet: Sheet, u
     ["parts", children === null ? "" : describeCounts(children)],
     ["tests", oneLine(untested)],
     ["branch", task.branch],
-    [
-      "pull request",
-      pullRequest === null ? task.prUrl : pullRequest.url || `${pullRequest.number}, recorded only here`,
-    ],
+    ["pull request", pullRequest === null ? task.prUrl : pullRequest.url || localPullRequest(pullRequest.number)],
     ["cost", costText(board)],
     ["took", end === "needs-person" ? "" : took],
   ].filter(([, value]) => value !== "");
@@ -88,7 +86,10 @@ function nextSteps(board: TeamBoard, end: TeamEnd): readonly (readonly [string, 
   if (end !== "done" && end !== "partly-done") {
     return [
       ["To see what happened:", `signalbox task history ${task.id}`],
-      ["To continue from its commits in a new task:", `signalbox run --from ${task.id}`],
+      // Only the parts that are done have brought commits into its branch.
+      ...((task.children?.done ?? 0) === 0
+        ? []
+        : ([["To continue from its commits in a new task:", `signalbox run --from ${task.id}`]] as const)),
     ];
   }
   const diff = ["To see the work:", `signalbox task diff ${task.id}`] as const;

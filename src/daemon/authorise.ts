@@ -164,7 +164,7 @@ export async function findTask(
     });
   const where = query.project === undefined ? "" : ` in ${query.project}`;
   throw new Fault("task.missing", `There is no task ${JSON.stringify(reference)}${where}.`, {
-    hint: `${await meant(store, reference, query.project, caller)}${names}\nTo see them all: signalbox task list --all --open --closed`,
+    hint: `${await meant(core.store, reference, query.project, caller)}${names}\nTo see them all: signalbox task list --all --open --closed`,
   });
 }
 
@@ -244,15 +244,20 @@ export async function mustBeUnfinished(core: Core, stored: Pick<StoredTask, "tas
 export async function unmergedWork(
   { store, workflows }: Pick<Core, "store" | "workflows">,
   task: Task,
-): Promise<{ readonly text: string; readonly fix: string } | undefined> {
+): Promise<{ readonly text: string; readonly fix: string; readonly isUndone?: true } | undefined> {
   const { id, branch, prUrl, part, status } = task;
   const state = (await workflows.get(task.workflowHash)).states[status];
   // The work of a part is in its parent's branch.
   if (state?.outcome !== "done" || branch === "" || part !== undefined) return undefined;
-  const isMerged = [await store.merges.get(id), await store.pullRequests.get(id)].some(
-    (each) => each?.state === "merged",
-  );
-  if (isMerged) return undefined;
+  const merge = await store.merges.get(id);
+  // The target still has the commits of a merge that was undone, so git would not merge them again.
+  if (merge?.state === "undone")
+    return {
+      text: `Its merge into "${merge.target}" was undone.`,
+      fix: `To bring its work back in a new task: signalbox task create --from ${id}`,
+      isUndone: true,
+    };
+  if (merge?.state === "merged" || (await store.pullRequests.get(id))?.state === "merged") return undefined;
   const fix = `To merge it into the branch that you have checked out: signalbox task fetch ${id} && git merge ${shellWord(branch)}`;
   return {
     text: `Its work is on the branch "${branch}".`,

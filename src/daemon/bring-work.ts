@@ -1,3 +1,4 @@
+import type { TaskEvent } from "../engine/decision.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
@@ -19,6 +20,11 @@ export function takenOver(ended: StoredTask | undefined): { readonly base?: stri
   if (ended === undefined || parentOf(ended.task) !== "") return {};
   const { base, branch } = ended.task;
   return { base, branch };
+}
+
+/** The event that creates a task, with the ended task that it continues. */
+export function continuing(event: TaskEvent, { id }: Task): TaskEvent {
+  return event.type === "task.created" ? { ...event, data: { ...event.data, continues: id } } : event;
 }
 
 /** Finds the pull request that a new task continues, and fetches its commits. */

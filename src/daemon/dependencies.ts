@@ -324,6 +324,22 @@ export async function refuseAwaited(core: Core, isDeleted: (task: Task) => boole
   }
 }
 
+/** The other open tasks that still wait for a task. One whose dependency is met, or that has started, waits for it no more. */
+export async function awaitingTasks(
+  core: Core,
+  id: string,
+  except: ReadonlySet<string>,
+): Promise<readonly StoredTask[]> {
+  const found: StoredTask[] = [];
+  for (const stored of await allTasks(core.store, { isOpen: true })) {
+    const { task } = stored;
+    const texts = task.dependsOn.filter((each) => storedDependency(each).task === id);
+    if (texts.length === 0 || except.has(task.id) || !(await isToStart(core, task))) continue;
+    if (!(await areMet(portsOf(core), texts).catch(unlessLost))) found.push(stored);
+  }
+  return found;
+}
+
 function lackOf({ state, section }: Dependency): string {
   if (state !== undefined) return `which never reached "${state}"`;
   return section === undefined ? "which was never done" : `which has no ## ${section}`;

@@ -4,7 +4,7 @@ import { beganRef, type ControlRepository, taskRef } from "../ports/control-repo
 import type { Project, Store } from "../ports/store.ts";
 import type { LandingPlace } from "./landing-place.ts";
 import { droppedWork, listed } from "./lost-work.ts";
-import { allTasks } from "./project.ts";
+import { allTasks, continuedBy } from "./project.ts";
 
 /** Commits in a task's work that belong to another open task, or whose changes it has dropped. */
 export interface ForeignCommits {
@@ -50,9 +50,16 @@ export async function foreignCommits(
     const first = firstParents(theirs, tip);
     const isTheirs = (id: string) => first.has(id) || (!own.has(id) && unknown.has(id));
     const commits = [...mine.keys()].filter((id) => theirs.has(id) && isTheirs(id));
-    if (commits.length > 0) found.push({ line: foreignLine(`${other.project}#${other.number}`, commits), commits });
+    if (commits.length > 0 && !(await continues(store, other, task)))
+      found.push({ line: foreignLine(`${other.project}#${other.number}`, commits), commits });
   }
   return found;
+}
+
+/** Whether a task was made from another one, so that the commits of that one are in both. Older versions recorded the branch only. */
+async function continues(store: Store, { id, branch }: Task, ended: Task): Promise<boolean> {
+  if (ended.phase !== "over") return false;
+  return branch === ended.branch || (await continuedBy(store, id)) === ended.id;
 }
 
 /** The tips of the user's branches that no other open task works on. */

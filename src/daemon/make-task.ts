@@ -29,6 +29,7 @@ import {
   branchesOf,
   bringBranch,
   continueBranch,
+  continuing,
   findPullRequest,
   mustHaveStart,
   takenOver,
@@ -124,7 +125,8 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   if (adopted !== undefined && adopted.url !== "") await bringBranch(core, project, adopted.head, adopted.headCommit);
   await core.workflows.keep(chosen.workflow, chosen.text);
   const stored = await core.store.createTask(project.name, (number) => {
-    const { task, events, effects } = decideNew(number);
+    const { task, effects, ...decision } = decideNew(number);
+    const events = from === undefined ? decision.events : decision.events.map((event) => continuing(event, from.task));
     return { task, document, events, effects, at: core.clock.now() };
   });
   if (adopted !== undefined) await adoptPullRequest(core, stored.task, adopted);

@@ -334,15 +334,30 @@ function needsPerson(error: unknown): error is Fault {
   return error instanceof Fault && error.retry === "never" && /^(project|git|workspace)\./.test(error.code);
 }
 
-/** Faults that a person clears in a moment, so the task is held until then. The rules of its workflow would end it for good. */
-const personsFaults: ReadonlySet<string> = new Set(["workspace.branch-elsewhere"]);
+/**
+ * The faults that say something about the task's work, or about its workflow: they are the `error` that rules cover. Every other
+ * fault is about the environment, such as a moved repository, a full disk, a missing program or a rejected token. A person mends
+ * that, so the task is held until then; the rules of its workflow could end it for good.
+ */
+const faultsOfWork: ReadonlySet<string> = new Set([
+  ...["command.failed", "tests.timeout", "tests.killed", "forge.invalid", "pr.missing"],
+  ...["action.unfilled", "branch.unfilled", "notify.unfilled", "effect.unavailable", "git.too-much"],
+  ...["push.no-work", "push.default-branch", "workspace.detached", "workspace.operation"],
+  ...["workspace.other-branch", "ticket.unmerged"],
+  ...["merge.later", "merge.moved", "merge.no-parent", "merge.no-target", "merge.refused"],
+]);
+
+/** Whether the workflow's rules decide what follows from a failure of the state's own work. */
+function isAboutWork({ word, code }: NonNullable<StoredEffect["failure"]>): boolean {
+  return word !== "error" || (code !== undefined && faultsOfWork.has(code));
+}
 
 function nextRequest(task: Task | undefined, first: StoredEffect | undefined): Request | undefined {
   if (task === undefined) return undefined;
   const { entry, phase, held } = task;
   if (first?.failure !== undefined) {
-    const { word, reason, code = "" } = first.failure;
-    if (phase === "doing" && !personsFaults.has(code)) return { kind: "did", entry, word, reason };
+    const { word, reason } = first.failure;
+    if (phase === "doing" && isAboutWork(first.failure)) return { kind: "did", entry, word, reason };
     return held === undefined ? { kind: "unsettled", entry, action: first.effect.action, reason } : undefined;
   }
   if (phase === "entering") return { kind: "settled", entry };

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
@@ -30,6 +31,29 @@ export function shownTask({ project, number }: Pick<Task, "project" | "number">)
   return `${project}#${number}`;
 }
 
+/** The command with which a person names the new path of a moved repository. */
+export function whereItIs(project: string): string {
+  return `signalbox project update ${project} --path PATH`;
+}
+
+/** The fault for a project whose repository folder does not exist; undefined if it does. */
+export function movedRepository({ name, path }: Pick<Project, "name" | "path">): Fault | undefined {
+  if (existsSync(path)) return undefined;
+  return new Fault("git.not-a-repository", `The repository of ${name} is no longer at ${path}.`, {
+    hint: `Name its new path: ${whereItIs(name)}`,
+  });
+}
+
+/** The fault of a task's worktree whose repository does not exist; undefined if it does, or where the task has no worktree. */
+export async function missingRepository(
+  store: Pick<Store, "workspaces" | "getProject">,
+  task: string,
+): Promise<Fault | undefined> {
+  const worktree = (await store.workspaces.list({ task })).find(({ kind }) => kind === "worktree");
+  const project = worktree && (await store.getProject(worktree.project));
+  return project && movedRepository(project);
+}
+
 const pageSize = 500;
 
 /** A task's whole history, from its beginning. */
@@ -52,6 +76,12 @@ export async function allTasks(store: Pick<Store, "listTasks">, filter: TaskFilt
     before = page.at(-1)?.order;
     if (before === undefined) return found;
   }
+}
+
+/** The id of the ended task whose work a task continues; empty where it continues none. */
+export async function continuedBy(store: Pick<Store, "listEvents">, id: string): Promise<string> {
+  const [first] = await store.listEvents({ task: id }, 0, 1);
+  return first?.event.type === "task.created" ? String(first.event.data.continues ?? "") : "";
 }
 
 /** The project of a task, which must exist. */

@@ -11,7 +11,12 @@ import { unreadableWorkspace } from "./workspaces/unsaved-workspaces.ts";
 /** The commit with all of a task's work, or why it cannot be merged. */
 export type MergeableWork =
   | { readonly kind: "ready"; readonly commit: string }
-  | { readonly kind: "refused"; readonly reason: string };
+  | {
+      readonly kind: "refused";
+      readonly reason: string;
+      /** It is about something outside of the task, such as the target branch, and a person mends it. */
+      readonly isOutside?: true;
+    };
 
 /**
  * Reads the work of a task from its workspace or, where that is gone, from what was collected. A workspace that exists but
@@ -27,10 +32,11 @@ export async function mergeableWork(
 ): Promise<MergeableWork> {
   const { control, kind } = own;
   const trouble = await (await placeOf({ store, where: "here" }, own, project, task)).trouble(task);
-  if (trouble !== undefined) return { kind: "refused", reason: `${trouble.reason}\n${trouble.fix}` };
+  if (trouble !== undefined) return refusedAt(task, trouble);
   const folder = task.workspace;
   const found = folder === "" ? undefined : await kind.inspect(folder);
-  if (found?.kind === "broken") return { kind: "refused", reason: tell(unreadableWorkspace(task, found.reason)) };
+  if (found?.kind === "broken")
+    return { kind: "refused", reason: tell(unreadableWorkspace(task, found.reason)), isOutside: true };
   if (found?.kind !== "there") return collected(own, project, task);
   if (found.operation !== undefined)
     return { kind: "refused", reason: `A ${found.operation} is in progress in ${folder}. Finish it, or abort it.` };
@@ -53,6 +59,14 @@ export async function mergeableWork(
     if (isOtherBranch(error)) return { kind: "refused", reason: `${error.message} ${error.hint}` };
     throw error;
   }
+}
+
+/** The refusal for the branch that the work goes into. A person mends a branch of the user's; a parent that has ended stays so. */
+export function refusedAt(
+  task: Partial<Pick<Task, "parent" | "part">>,
+  { reason, fix }: { readonly reason: string; readonly fix: string },
+): MergeableWork {
+  return { kind: "refused", reason: `${reason}\n${fix}`, ...(parentOf(task) === "" ? { isOutside: true } : {}) };
 }
 
 /** The trouble of a workspace on no branch, with the command that returns to the task's branch, even if that was deleted. */

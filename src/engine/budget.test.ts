@@ -11,11 +11,11 @@ import {
   writeAccount,
 } from "./budget.ts";
 
-const ended = (used: number | undefined, reserves?: number): BudgetRun => ({
-  ...{ isLive: false, isAtWork: false, used, reserves },
+const ended = (used: number | undefined, reserves?: number, role = "swe"): BudgetRun => ({
+  ...{ role, isLive: false, isAtWork: false, used, reserves },
 });
 const live = (used: number | undefined, reserves?: number, isAtWork = true): BudgetRun => ({
-  ...{ isLive: true, isAtWork, used, reserves },
+  ...{ role: "swe", isLive: true, isAtWork, used, reserves },
 });
 
 test.each([
@@ -66,13 +66,22 @@ test("a live run that started before there was a budget reserves the mean of the
   expect(accountOf("cost", 10, [live(undefined)], undefined)).toMatchObject({ reserved: 0, unknown: 1 });
 });
 
-test("a run is estimated by its limit, its tree, its role elsewhere, and then the configuration", () => {
-  const tree = [ended(1), ended(3), live(9)];
-  expect(estimateRun(4, tree, [ended(7)], 6)).toEqual({ amount: 4, from: "limit" });
-  expect(estimateRun(undefined, tree, [ended(7)], 6)).toEqual({ amount: 2, from: "tree" });
-  expect(estimateRun(undefined, [live(9)], [ended(7), ended(undefined)], 6)).toEqual({ amount: 7, from: "role" });
-  expect(estimateRun(undefined, [], [ended(undefined)], 6)).toEqual({ amount: 6, from: "key" });
-  expect(estimateRun(undefined, [], [], undefined)).toBeUndefined();
+test("a run is estimated by its limit, its role in the tree, its role elsewhere, the tree, and then the configuration", () => {
+  const cheap = ended(0.05, undefined, "architect");
+  const tree = [cheap, ended(1), ended(3), live(9)];
+  expect(estimateRun("swe", 4, tree, [ended(7)], 6)).toEqual({ amount: 4, from: "limit" });
+  expect(estimateRun("swe", undefined, tree, [ended(7)], 6)).toEqual({ amount: 2, from: "own-role" });
+  expect(estimateRun("swe", undefined, [cheap, live(9)], [ended(7), ended(undefined)], 6)).toEqual({
+    ...{ amount: 7, from: "role" },
+  });
+  expect(estimateRun("swe", undefined, [cheap], [], 6)).toEqual({ amount: 0.05, from: "tree" });
+  expect(estimateRun("swe", undefined, [], [ended(undefined)], 6)).toEqual({ amount: 6, from: "key" });
+  expect(estimateRun("swe", undefined, [], [], undefined)).toBeUndefined();
+});
+
+test("a live run without a reservation reserves the mean of its role, not that of cheaper ones", () => {
+  const runs = [ended(0.1, undefined, "architect"), ended(3), live(0.5)];
+  expect(accountOf("cost", 10, runs, undefined)).toMatchObject({ reserved: 2.5 });
 });
 
 test.each([

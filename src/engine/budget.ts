@@ -73,6 +73,7 @@ const units: Readonly<Record<string, number | undefined>> = { __proto__: null, "
 
 /** A run of the tree that a budget covers, in dollars or in tokens. */
 export interface BudgetRun {
+  readonly role: string;
   readonly isLive: boolean;
   /** It has a seat: it works now, and will end or become idle. */
   readonly isAtWork: boolean;
@@ -105,11 +106,11 @@ export function accountOf(
   runs: readonly BudgetRun[],
   unknownRun: number | undefined,
 ): Account {
-  const usual = meanUse(runs, unknownRun) ?? unknownRun;
+  const usualOf = ({ role }: BudgetRun) => meanOf(role, runs, unknownRun) ?? meanUse(runs, unknownRun) ?? unknownRun;
   let [spent, reserved, atWork, unknown] = [0, 0, 0, 0];
   for (const run of runs) {
     const used = run.used ?? (run.isLive ? 0 : (unknownRun ?? run.reserves));
-    const expected = run.reserves ?? usual;
+    const expected = run.reserves ?? (run.isLive ? usualOf(run) : undefined);
     if (used === undefined || (run.isLive && expected === undefined)) unknown++;
     spent += used ?? 0;
     const rest = run.isLive ? Math.max(0, (expected ?? 0) - (used ?? 0)) : 0;
@@ -125,27 +126,36 @@ function meanUse(runs: readonly BudgetRun[], unknownRun: number | undefined): nu
   return known.length === 0 ? undefined : known.reduce((sum, each) => sum + each, 0) / known.length;
 }
 
+function meanOf(role: string, runs: readonly BudgetRun[], unknownRun: number | undefined): number | undefined {
+  const same = runs.filter((run) => run.role === role);
+  return meanUse(same, unknownRun);
+}
+
 /** What a run that is about to start may use, and why that is assumed. */
 export interface Estimate {
   readonly amount: number;
-  readonly from: "limit" | "tree" | "role" | "key";
+  readonly from: "limit" | "own-role" | "role" | "tree" | "key";
 }
 
 /**
- * The run's own limit; else the mean of the ended runs in its tree; else the mean of the runs of the same role and harness
- * in other tasks; else what the configuration says for runs of unknown use. Undefined where there is none of them.
+ * The run's own limit; else the mean of the ended runs of its role in its tree; else that of its role and harness in other
+ * tasks; else that of all ended runs in its tree; else what the configuration says for runs of unknown use. Undefined where
+ * there is none of them.
  */
 export function estimateRun(
+  role: string,
   limit: number | undefined,
   runs: readonly BudgetRun[],
   sameRole: readonly BudgetRun[],
   unknownRun: number | undefined,
 ): Estimate | undefined {
   if (limit !== undefined) return { amount: limit, from: "limit" };
+  const own = meanOf(role, runs, unknownRun);
+  if (own !== undefined) return { amount: own, from: "own-role" };
+  const elsewhere = meanUse(sameRole, undefined);
+  if (elsewhere !== undefined) return { amount: elsewhere, from: "role" };
   const ofTree = meanUse(runs, unknownRun);
   if (ofTree !== undefined) return { amount: ofTree, from: "tree" };
-  const ofRole = meanUse(sameRole, undefined);
-  if (ofRole !== undefined) return { amount: ofRole, from: "role" };
   return unknownRun === undefined ? undefined : { amount: unknownRun, from: "key" };
 }
 

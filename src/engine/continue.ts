@@ -4,7 +4,7 @@ import { progressAtStart, restarted, startWait, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { waitOf } from "./judging.ts";
 import { guardReasons, rejected, standing, targetsFor } from "./move.ts";
-import { isPersonsTurn, isWorkedIn, wantsAnswer } from "./persons-turn.ts";
+import { isPersonsTurn, isWorkedIn, seeRun, wantsAnswer } from "./persons-turn.ts";
 import type { Actor, Facts, PersonsWord } from "./request.ts";
 import { specOf } from "./run-spec.ts";
 import { after, endWait, startWork } from "./take-rule.ts";
@@ -325,7 +325,7 @@ export function respawn(workflow: Workflow, task: Task, actor: Actor, facts: Fac
     return rejected({
       code: "still-alive",
       text: `The ${run.role} is still alive (${live.key}).`,
-      fix: `See what it does: signalbox task attach ${task.id}\nTo end it first: signalbox agent kill ${task.project}#${task.number}/${live.key}`,
+      fix: `See what it does: ${seeRun(task, live.key)}\nTo end it first: signalbox agent kill ${task.project}#${task.number}/${live.key}`,
     });
   }
   if (run.prompt === undefined || workflow.prompts[run.prompt] === undefined) {

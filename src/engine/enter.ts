@@ -30,10 +30,12 @@ export function enter(
   const event: TaskEvent = {
     type: "task.moved",
     by,
-    data:
-      way.gates.length === 0
-        ? { from: task.status, to: way.to, cause }
-        : { from: task.status, to: way.to, cause, evidence: way.gates.map((gate) => gate.section) },
+    data: {
+      ...{ from: task.status, to: way.to, cause },
+      ...(way.gates.length === 0 ? {} : { evidence: way.gates.map((gate) => gate.section) }),
+      // The event before says why something ended.
+      ...(reason === "" || reason === task.reason ? {} : { reason }),
+    },
     set: { ...set, ...(reason === "" ? {} : { reason }), ...(judged === undefined ? {} : { judged }) },
   };
   return { kind: "moved", task: apply(task, event), events: [event], effects: draft.effects };

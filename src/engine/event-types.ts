@@ -30,6 +30,7 @@ export const eventTypes = {
       parent: "of a part: the task whose plan it belongs to",
       item: "of a part: the item of the plan",
       try: "of a part: 1, or 2 if it replaces a failed one",
+      continues: "the ended task whose work it continues",
     },
   },
   "task.moved": {
@@ -40,6 +41,7 @@ export const eventTypes = {
       cause: "`asked`, `rule N`, `escalated` or another cause",
       evidence: "the sections that passed a gate: section, hash, role, run, commit of each",
       run: "the run that asked",
+      reason: "why the task goes there, where the event before does not say it",
     },
   },
   "task.settled": { when: "all effects of its move are done", data: {} },

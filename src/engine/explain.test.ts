@@ -35,6 +35,16 @@ test("a state whose rules only mark its agent as dead is explained as waiting fo
     });
 });
 
+test("a task that waits for another one is not explained as waiting for a slot", () => {
+  const { task, facts } = atWork();
+  const at = (isDependent: boolean) => {
+    const state = Object.values(workflow.states).find(({ wait }) => wait.kind === "slot")?.name ?? "";
+    return explain(workflow, { ...task, status: state, phase: "waiting" }, facts(), "human", isDependent).where;
+  };
+  expect(at(false)).toMatch(/waits for a free slot\.$/);
+  expect(at(true)).toMatch(/waits for what it depends on\.$/);
+});
+
 test("a task that is over has no moves", () => {
   const { task, facts } = atWork();
   const { where, moves, blocked } = explain(workflow, { ...task, status: "done", phase: "over" }, facts());

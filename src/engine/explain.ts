@@ -24,15 +24,21 @@ interface Move {
   readonly missing: readonly string[];
 }
 
-/** `role` is the reader, whose commands are shown. */
-export function explain(workflow: Workflow, task: Task, facts: Facts, role = "human"): Explanation {
+/** `role` is the reader, whose commands are shown. `isDependent`: the task waits for others, not for a slot. */
+export function explain(
+  workflow: Workflow,
+  task: Task,
+  facts: Facts,
+  role = "human",
+  isDependent = false,
+): Explanation {
   const state = stateOf(workflow, task.status);
   const moves = state.terminal ? [] : movesOf(workflow, state, task, facts, role);
   const isFirst = state.name === workflow.initial[0];
-  return { where: whereIs(state, task), blocked: blocks(state, isFirst, task, moves), moves };
+  return { where: whereIs(state, task, isDependent), blocked: blocks(state, isFirst, task, moves), moves };
 }
 
-function whereIs(state: State, task: Task): string {
+function whereIs(state: State, task: Task, isDependent: boolean): string {
   const name = `"${state.name}"`;
   if (state.terminal && task.held !== undefined)
     return `The task has ended in ${name} (${state.outcome}), but some of its last effects failed.`;
@@ -40,6 +46,7 @@ function whereIs(state: State, task: Task): string {
   if (task.held !== undefined) return `The task is held in ${name} for a person.`;
   if (task.phase === "entering") return `The task has entered ${name}; its hooks are being carried out.`;
   if (task.phase === "doing") return `The task is in ${name}, and the work of this state is under way.`;
+  if (isDependent && state.wait.kind === "slot") return `The task is in ${name} and waits for what it depends on.`;
   return `The task is in ${name} and ${waitsFor(state, task)}.`;
 }
 

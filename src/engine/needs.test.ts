@@ -194,9 +194,21 @@ test("a task whose workflow is gone needs a person", () => {
 
 test("a need on one line has no command and no line breaks", () => {
   expect(briefNeed({ text: "The disk\n  is full.", command: "" })).toBe("The disk is full.");
+  const remedies = "X is not installed.\nIf it is: signalbox down && signalbox up\nOr take another harness.";
+  expect(briefNeed({ text: remedies, command: "" })).toBe(
+    "X is not installed. If it is: signalbox down && signalbox up · Or take another harness.",
+  );
   const command = "signalbox project update coffee --full-permissions allow";
   const text = `Nobody has allowed that yet. To allow it: ${command}`;
   expect(briefNeed({ text, command })).toBe("Nobody has allowed that yet.");
+});
+
+test("an agent without a terminal is looked at in its output", () => {
+  const run = { key: "worker#1", activity: "idle", what: "", raised: "It is stuck.", error: "" } as const;
+  const of = (mode: "turn" | "session") =>
+    needs({ runs: { worker: { key: "worker#1", mode } } }, { runs: [run] }).map(({ command }) => command);
+  expect(of("session")).toContain(`signalbox task attach ${id} --role worker#1`);
+  expect(of("turn")).toContain(`signalbox task logs ${id} --follow`);
 });
 
 describe("the text of an agent", () => {

@@ -1,6 +1,6 @@
 import { firstStatement, sentence, sentences } from "../text.ts";
 import { conditionText, type Dependency } from "./dependency.ts";
-import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, startOf, waysBack } from "./persons-turn.ts";
+import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, seeRun, startOf, waysBack } from "./persons-turn.ts";
 import { whyFixed } from "./plan-edit.ts";
 import { textForPerson } from "./prompt.ts";
 import { dialogueQuestion, isTalking, type Question, stateQuestion } from "./questions.ts";
@@ -213,8 +213,8 @@ function dialogueNeeds(facts: NeedFacts): readonly Need[] {
 }
 
 function runNeeds(facts: NeedFacts, { key, activity, what, raised, error }: SeenRun): readonly Need[] {
-  const { id, project, number } = facts.task;
-  const fix = `Look at it: signalbox task attach ${id} --role ${key}`;
+  const { project, number } = facts.task;
+  const fix = `Look at it: ${seeRun(facts.task, key, key)}`;
   const orEnd = `${fix}\nOr end it, and its workflow goes on: signalbox agent kill ${project}#${number}/${key}`;
   const asks = activity === "asks";
   const said = error === "" ? "" : `Its program reports: ${error}`;
@@ -233,7 +233,7 @@ function messageNeeds(facts: NeedFacts): readonly Need[] {
   return facts.messages.map(({ to, text, problem, fix }) => {
     const start = text.trim().split("\n")[0]?.slice(0, 80);
     const what = sentences([`A message to ${to} did not arrive.`, problem, `It begins: ${start}`]);
-    const look = `Look at it: signalbox task attach ${facts.task.id} --role ${to}`;
+    const look = `Look at it: ${seeRun(facts.task, to, to)}`;
     return need(facts, "message", what, fix ?? look, to);
   });
 }
@@ -368,5 +368,9 @@ export function briefNeed({ text, command }: Pick<Need, "text" | "command">): st
   const ended = text.replace(/\.$/, "");
   const isNamed = command !== "" && ended.endsWith(command);
   const why = isNamed ? ended.slice(0, -command.length).replace(/[^.:]*: ?$/, "") : text;
-  return why.replace(/\s+/g, " ").trim();
+  // A command ends without a full stop, so that the next remedy would seem to belong to it.
+  return why
+    .replace(/((?:signalbox|git|npm) [^\n]*[^.\n])\n+(?=\S)/g, "$1 · ")
+    .replace(/\s+/g, " ")
+    .trim();
 }

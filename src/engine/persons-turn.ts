@@ -264,3 +264,11 @@ export function startOf(workflow: Workflow, task: Task): StartRequest | undefine
 type StartRequest = Extract<Request, { kind: "continue" | "move" }>;
 
 const engine = { role: "engine" };
+
+/** The command that shows a person what a run does. Only an interactive agent has a terminal to attach to. */
+export function seeRun({ id, runs }: Pick<Task, "id" | "runs">, key: string, role = ""): string {
+  const mode = Object.values(runs).find((run) => run.key === key)?.mode ?? "session";
+  return mode === "session"
+    ? `signalbox task attach ${id}${role === "" ? "" : ` --role ${role}`}`
+    : `signalbox task logs ${id} --follow`;
+}

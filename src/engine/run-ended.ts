@@ -147,8 +147,23 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
     return after(counted, tryAgain(workflow, failed, state, spec, word, count, facts));
   return after(
     counted,
-    takeRule(workflow, failed, { word, reason: reason || silence(spec, word), answer, again: "wait" }, facts),
+    takeRule(
+      workflow,
+      failed,
+      { word, reason: lastReason(workflow, spec, word, reason, count), answer, again: "wait" },
+      facts,
+    ),
   );
+}
+
+/** Why a run has failed for good. The agent was told why its answer was refused; a person is also told how often. */
+function lastReason(workflow: Workflow, spec: RunSpec, word: string, reason: string, tries: number): string {
+  if (word !== "invalid" || reason === "" || tries === 1) return reason || silence(spec, word);
+  const isPlan = Object.values(workflow.states).some(
+    ({ wait }) => wait.kind === "fan_out" && wait.from.result === spec.result,
+  );
+  const what = `${isPlan ? "plan" : "answer"} of ${spec.role}`;
+  return `${spec.role} failed ${tries} times in a row. The last ${what} was refused: ${reason}`;
 }
 
 /** Interprets the end of a run according to its mode. */

@@ -5,6 +5,7 @@ import { delayBefore } from "./duration.ts";
 import { addEffects, enter, stateOf } from "./enter.ts";
 import { gateReason, gateReasons } from "./gate.ts";
 import type { Facts } from "./request.ts";
+import { verdictWords } from "./review-words.ts";
 import type { Held, Task } from "./task.ts";
 import { allHold, countFailure, covers, isAccident } from "./when.ts";
 import type { Limits, Rule, Scalar, State, Way, Workflow } from "./workflow.ts";
@@ -83,12 +84,18 @@ export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: 
     const reason = sentences([rule.reason ?? "", ending.reason]);
     if (rule.does.kind === "then") {
       const way = openWay(state, rule.does.to, workflow, task, facts);
-      if (way !== undefined) return enter(workflow, task, way, by, why, facts, reason);
-      continue;
+      if (way === undefined) continue;
+      const verdict = verdictWords(workflow, state, task, ending.answer, stateOf(workflow, way.to));
+      return enter(workflow, task, way, by, why, facts, sentences([reason, verdict]));
     }
     return crash(workflow, task, rule.does, { ...ending, reason }, by, facts);
   }
-  return hold(workflow, task, ending);
+  const verdict = verdictWords(workflow, state, task, ending.answer, undefined);
+  return hold(
+    workflow,
+    task,
+    verdict === "" ? ending : { ...ending, reason: sentences([whyHeld(state, ending), verdict]) },
+  );
 }
 
 /** The first way to a state that is open to the engine, in the order of the file. */
@@ -175,8 +182,7 @@ function left(task: Task, ending: Ending): Ending {
 
 /** Keeps the task where it is until a person continues it. */
 export function hold(workflow: Workflow, task: Task, ending: Ending): Decision {
-  const reason =
-    ending.reason || `"${stateOf(workflow, task.status).name}" ended with ${ending.word}, and no rule covers that.`;
+  const reason = whyHeld(stateOf(workflow, task.status), ending);
   const held: Held = { reason, word: ending.word, again: ending.again };
   const event: TaskEvent = {
     type: "task.held",
@@ -186,6 +192,10 @@ export function hold(workflow: Workflow, task: Task, ending: Ending): Decision {
     set: { phase: task.phase === "entering" ? "entering" : "waiting", held, reason },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+function whyHeld({ name }: State, { reason, word }: Ending): string {
+  return reason || `"${name}" ended with ${word}, and no rule covers that.`;
 }
 
 /** Puts an event before the events of a decision about the task that the event leads to. */

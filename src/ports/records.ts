@@ -98,6 +98,8 @@ export interface Merge extends Kept {
   readonly onRemote?: boolean;
   /** A person stopped the merge before it was published. */
   readonly stopped?: boolean;
+  /** The merge was refused for something outside of the task, which a person mends; missing if it was about the work. */
+  readonly isOutside?: true;
   /** A sentence for people. */
   readonly reason: string;
   /** The command that merges the other branch in the task's workspace, for its agent; missing where none is prepared. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
-import { createTask } from "../../src/daemon/requests/tasks.ts";
+import { createTask, getTask } from "../../src/daemon/requests/tasks.ts";
 import { startGitStage } from "./git-stage.ts";
 
 /** `b1111` has a cup and waits for its merge. `b2222` has a pot, and its agent can see the commits of `b1111`. */
@@ -128,4 +128,21 @@ transitions:
   await core.submit("b2222", { kind: "move", to: "merging", actor: { role: "engine" } });
   const { held } = await until("b2222", ({ task }) => task.held !== undefined);
   expect(held).toMatchObject({ word: "protected", reason: expect.stringMatching(told) });
+});
+
+test("a finished task contains no foreign commits because another one continues it, which names it", async () => {
+  const { merge, create, core, store, until } = await start();
+  expect(await merge("b1111")).toMatchObject({ state: "merged" });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  const { task } = (await create({ project: "coffee", summary: "More cups", from: "b1111" })) as {
+    task: { id: string };
+  };
+  await core.submit(task.id, { kind: "continue", actor: { role: "human" } });
+  const { workspace, branch } = await until(task.id, ({ task: now }) => now.workspace !== "");
+  const own = await core.repositories?.workspacesOf((await store.getProject("coffee")) as never);
+  await own?.control.collect({ folder: workspace, branch, task: task.id });
+  const ask = <Body>(id: string, body: Body) =>
+    ({ params: { task: id }, query: {}, body, caller: { kind: "human" }, folder: "", lastEvent: "" }) as never;
+  expect((await explainTask(core)(ask("b1111", undefined))).warnings.join(" ")).not.toContain("open task");
+  expect(await getTask(core)(ask(task.id, undefined))).toMatchObject({ continues: "b1111" });
 });

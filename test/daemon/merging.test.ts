@@ -825,7 +825,7 @@ test("a dry run names the user's file that would block the merge", async () => {
 });
 
 test("a merge can be undone, also below later merges, and only once", async () => {
-  const { work, merge, undo, repository, show, tip } = await startStage();
+  const { work, merge, undo, repository, show, tip, explain } = await startStage();
   await work("b1111", { "recipe.md": "tea\n" });
   await work("b2222", { "cup.md": "full\n" });
   await merge("b1111");
@@ -835,6 +835,14 @@ test("a merge can be undone, also below later merges, and only once", async () =
   expect(readFileSync(join(repository, "recipe.md"), "utf8")).toBe("beans\n");
   const before = tip();
   await expect(undo("b1111")).rejects.toThrow("was already undone");
+  // Git has the commits already, so fetching and merging them would bring nothing back.
+  const back = "To bring its work back in a new task: signalbox task create --from b1111";
+  await expect(merge("b1111")).rejects.toMatchObject({
+    reasons: [{ text: expect.stringContaining('Its merge into "main" was undone.'), fix: back }],
+  });
+  const { where, blocked } = await explain("b1111");
+  expect(`${where} ${JSON.stringify(blocked)}`).not.toContain("git merge");
+  expect(blocked).toMatchObject([{ fix: back }]);
   expect(tip()).toBe(before);
 });
 

@@ -68,7 +68,42 @@ test("a project cannot have the path of another one", async () => {
   await ask(core, "updateProject", { path: join(base, "coffee") });
 });
 
+const failing = `
+version: 1
+states:
+  todo: { waits_for: human, do: [acquire_workspace], next: busy }
+  busy: { waits_for: human, next: saving }
+  saving: { do: [harvest_uncommitted], outcomes: [{ on: failed, then: failed }], next: merging }
+  merging: { do: [{ action: merge }], outcomes: [{ on: failed, then: failed }], next: done }
+  done: { terminal: true }
+  failed: { terminal: true }
+`;
+
 for (const kind of kinds) {
+  test(`${kind}: a moved repository holds a task in its work, although a rule covers failures, until its path is named`, async () => {
+    const stage = await startGitStage({ flow: failing, ports: { commands: spawnCommands } });
+    const { core, base, repository, create, until, store } = stage;
+    await store.updateProject("coffee", { workspaces: kind });
+    await create("b1111");
+    await core.submit("b1111", { kind: "continue", actor: human });
+    const { workspace } = await until("b1111", ({ task }) => task.status === "busy");
+    writeFileSync(join(workspace, "cup.md"), "full\n");
+    const now = join(base, "tea");
+    renameSync(repository, now);
+    if (kind === "worktree") {
+      // Git in the worktree answers nothing, so the request is refused before the task moves.
+      const moved = core.submit("b1111", { kind: "continue", actor: human });
+      await expect(moved).rejects.toMatchObject({ code: "git.not-a-repository" });
+      return;
+    }
+    await core.submit("b1111", { kind: "continue", actor: human });
+    const held = await until("b1111", ({ task }) => task.held !== undefined);
+    expect(held.held?.reason).toContain("signalbox project update coffee --path PATH");
+    await ask(core, "updateProject", { path: now });
+    expect(await until("b1111", ({ isOpen }) => !isOpen)).toMatchObject({ status: "done" });
+    expect(readFileSync(join(now, "cup.md"), "utf8")).toBe("full\n");
+  });
+
   test(`${kind}: a merge in a moved repository is refused with the command that names its new path`, async () => {
     const { core, base, repository, workspace, git } = await startMoving(kind);
     git(workspace, "commit", "-qam", "beans");

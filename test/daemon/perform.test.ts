@@ -142,14 +142,14 @@ test("a hook with a permanent failure holds the task, and later effects wait unt
 });
 
 test("a failure of the state's own work is an ending that the rules handle", async () => {
-  const { done, performers } = recorder({ push_branch: () => new Fault("refused", "The remote refused.") });
+  const { done, performers } = recorder({ push_branch: () => new Fault("push.no-work", "There is no commit yet.") });
   const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
   await life.create();
   await life.rest();
   await life.submit("t1", { kind: "continue", actor: human });
   await life.rest();
   expect(done).toEqual(["one", "two", "three"]);
-  expect(await life.task()).toMatchObject({ status: "c", reason: "The remote refused." });
+  expect(await life.task()).toMatchObject({ status: "c", reason: "There is no commit yet." });
   expect((await life.store.listEffects("t1")).map((each) => each.state)).toEqual([
     "done",
     "done",
@@ -184,6 +184,35 @@ test("a branch that the user has checked out holds the task in its work, and a r
   expect(await life.task()).toMatchObject({ status: "done", phase: "over" });
   expect(done).toEqual(everything);
 });
+
+const environment: Record<string, () => unknown> = {
+  "a moved repository": () => new Fault("git.not-a-repository", "The repository is gone."),
+  "a missing git": () => new Fault("git.missing", "There is no git."),
+  "a repository with untrusted settings": () => new Fault("project.changed", "Its hooks have changed."),
+  "a rejected token": () => new Fault("forge.unauthorized", "The token was rejected."),
+  "a remote that cannot be reached": () => new Fault("git.remote-unreachable", "No network.", { retry: "later" }),
+  "a broken control repository": () => new Fault("git.failed", "An object is corrupt."),
+  "a command that cannot be started": () => new Fault("command.not-started", "There is no such program."),
+  "a full disk": () => Object.assign(new Error("No space left on device"), { code: "ENOSPC" }),
+};
+
+for (const [name, fault] of Object.entries(environment)) {
+  test(`${name} holds the task in its work, although a rule covers failures, and a retry goes on`, async () => {
+    let isBroken = true;
+    const { done, performers } = recorder({ push_branch: () => (isBroken ? fault() : undefined) });
+    const life = await stage(openSqliteStore(":memory:"), threeHooks, performers);
+    await life.create();
+    await life.rest();
+    await life.submit("t1", { kind: "continue", actor: human });
+    await life.rest(10 * 60_000);
+    expect(await life.task()).toMatchObject({ status: "b", crashCount: 0, held: { again: "effects" } });
+    isBroken = false;
+    await life.submit("t1", { kind: "continue", actor: human });
+    await life.rest();
+    expect(await life.task()).toMatchObject({ status: "done", phase: "over" });
+    expect(done).toEqual(everything);
+  });
+}
 
 test("the rest of a state's work is dropped once a person has moved the task", async () => {
   let release = () => {};

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createUsageBook } from "../../src/daemon/agents/usage.ts";
 import { childProgress } from "../../src/daemon/children/progress.ts";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { deleteTask } from "../../src/daemon/requests/edit-task.ts";
@@ -78,6 +79,15 @@ test("a cancel names the open tasks that depend on the task, and not those that 
   await create("y1", { dependsOn: ["p1"], parent: "q1" });
   await rest();
   expect(await cancel("p1", { tree: true })).toMatchObject({ awaitedBy: ["x1"] });
+});
+
+test("a cancel does not name tasks whose dependency on it was met before", async () => {
+  const { cancel, create, rest, status } = await family();
+  await create("x1", { dependsOn: ["p1:state=planning"] });
+  await create("y1", { dependsOn: ["p1"] });
+  await rest();
+  expect([await status("x1"), await status("y1")]).toEqual(["planning", "queued"]);
+  expect(await cancel("p1", {})).toMatchObject({ awaitedBy: ["y1"] });
 });
 
 /** Creates a task of another workflow below q1. */
@@ -198,6 +208,33 @@ test("the tasks below a deleted task go to its parent, with what all of them hav
   expect(bequeathed.map(([id]) => id)).toEqual(expect.arrayContaining([part, "s1", stage.b.id, "p1"]));
   expect((await core.store.getTask("r1"))?.task.parent).toBe("t1");
   expect((await core.store.getTask(part))?.task.parent).toBe("p1");
+});
+
+test("a parent is deleted with the parts of its plan, and only once all of them have ended", async () => {
+  const { cancel, remove, rest, store, a, b } = await family();
+  await cancel("p1", { tree: true });
+  await rest();
+  await expect(remove("p1")).resolves.toMatchObject({ parts: expect.arrayContaining([a.id, b.id]) });
+  for (const id of ["p1", a.id, b.id]) expect(await store.getTask(id)).toBeUndefined();
+  // A person created this one.
+  expect(await store.getTask("q1")).toBeDefined();
+  await remove("q1");
+});
+
+test("a part whose parent was deleted by an older version can be deleted, and says so", async () => {
+  const stage = await family();
+  const { cancel, rest, store, core, a } = stage;
+  await cancel("p1", { tree: true });
+  await rest();
+  await core.store.deleteTask("p1");
+  const usage = { id: `${a.id}/builder#1`, project: "coffee", task: a.id, at: 0, run: "builder#1", role: "builder" };
+  await store.usage.put({ ...usage, harness: "x", model: "", cost: 1, duration: 1 } as never);
+  const book = createUsageBook(store, () => ({ projectDay: 0, day: 0 }) as never);
+  await book.open();
+  const brake = { runsOf: async () => [], hold: async (_: unknown, __: unknown, then: () => unknown) => then() };
+  const agents = { book, brake, dispatch: { wake: () => {} } };
+  await asking({ ...stage, core: { ...core, agents } as never }).remove(a.id);
+  expect(await store.getTask(a.id)).toBeUndefined();
 });
 
 test("each part says why it was not done, and which tasks were its earlier tries", async () => {

@@ -94,7 +94,8 @@ for (const kind of ["worktree", "clone"] as const) {
     damages[0]?.[1](stage);
     await expect(merge()).rejects.toMatchObject({ code: "workspace.unreadable" });
     expect((await store.getTask("b1111"))?.task.status).toBe("judged");
-    expect(await stage.goOn("b1111")).toMatchObject({ status: "judged", reason: expect.stringContaining("respawn") });
+    const held = { status: "merging", held: { reason: expect.stringContaining("respawn"), again: "effects" } };
+    expect(await stage.goOn("b1111")).toMatchObject(held);
     expect(git(repository, "log", "--format=%s", "main")).toBe("first");
   });
 

@@ -41,6 +41,41 @@ describe("a part whose reviewer rejects it", () => {
   });
 });
 
+describe("a part that its reviewer rejects for the last time", () => {
+  const hot = { severity: "critical", file: "handle.ts", title: "The handle is hot." };
+
+  test("fails with the open findings and the reviewer's last words as its reason", () => {
+    const stage = reachReview();
+    const open = ["F1", "F2"].map((id) => ({ id, state: "open" }));
+    stage.end("architect", "ok", { answer: { approved: false, findings: [cold, hot] } });
+    toReview(stage);
+    stage.end("architect", "ok", { answer: { approved: false, feedback: "No,\nnot yet.", findings: open } });
+    expect(stage.task).toMatchObject({
+      status: "SUBTASK_FAILED",
+      reason:
+        "Neither the branch nor the findings have changed. Rejected in 2 reviews. Open: F2 The handle is hot (handle.ts), F1 It is cold (cup.ts:3). The reviewer's last words: No, not yet.",
+    });
+  });
+
+  test("waits for a person with the reviewer's last words as its reason", () => {
+    const stage = reachLateRejection();
+    stage.end("architect", "ok", { answer: { approved: false, feedback: "Hm.", findings: [] } });
+    expect(stage.task).toMatchObject({
+      status: "SUBTASK_UNDECIDED",
+      reason: "It had 3 reviews. No finding is open. The reviewer's last words: Hm.",
+    });
+  });
+});
+
+test("a part whose reviewer never gives a usable answer says how often it failed", () => {
+  const stage = reachReview();
+  for (let tries = 0; tries < 3; tries++) stage.end("architect", "ok", { answer: { feedback: "Hm." } });
+  expect(stage.task).toMatchObject({
+    status: "SUBTASK_FAILED",
+    reason: "architect failed 3 times in a row. The last answer of architect was refused: approved is missing.",
+  });
+});
+
 test("a part without commits fails, and says that nothing was committed", () => {
   const stage = reachImplementing();
   stage.end("swe", "ok");

@@ -368,8 +368,9 @@ ${taskExitCodes("refused; nothing has changed")}`,
 });
 
 /** Where a person sees the agent that is started, or why it is not started yet. */
-function whereItWorks({ id, paused }: TaskView): string {
-  return paused === ""
-    ? `To see its agent at work: signalbox task attach ${id}`
-    : `Its agent is not started yet. ${paused}`;
+function whereItWorks({ id, paused, runs }: TaskView): string {
+  if (paused !== "") return `Its agent is not started yet. ${paused}`;
+  // Only an interactive agent has a terminal.
+  const isElsewhere = runs.length > 0 && runs.every(({ mode }) => mode !== "session");
+  return `To see its agent at work: signalbox task ${isElsewhere ? `logs ${id} --follow` : `attach ${id}`}`;
 }

@@ -31,7 +31,7 @@ Examples:
   signalbox task findings coffee#12 --approve F1 --approve F3
   signalbox task findings coffee#12 --dismiss F2 -m "The cup is meant to be small"
 
---json: { task, round, quiet, findings: [{ id, state, severity, file, line, title, evidence, commit, round, by, reason }] }
+--json: { task, round, quiet, said, findings: [{ id, state, severity, file, line, title, evidence, commit, round, by, reason }], parts: [{ task, item, round, open, found }] }
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   async func({ approve = [], dismiss = [], message, all, json }, reference) {
@@ -55,12 +55,23 @@ ${taskExitCodes("refused; nothing has changed")}`,
   },
 });
 
-function show(context: Context, { task, round, findings }: FindingsView, all: boolean): void {
-  const shown = all ? findings : findings.filter(({ state }) => state !== "fixed" && state !== "dismissed");
-  if (findings.length === 0) {
-    context.say(round === 0 ? "No review has reported findings yet." : "The reviews have found nothing.");
-    return;
+function show(context: Context, view: FindingsView, all: boolean): void {
+  const { task, round, said, findings, parts } = view;
+  if (findings.length > 0) showFindings(context, view, all);
+  else if (round > 0) context.say(`The ${count(round, "review")} named no findings.`);
+  else if (parts.length === 0) context.say("No review has reported findings yet.");
+  if (findings.every(({ state }) => state !== "open") && said !== "") context.say(`The reviewer's last words: ${said}`);
+  for (const part of parts) {
+    const found = part.found === 0 ? "no findings" : `${count(part.found, "finding")}, ${part.open} open`;
+    context.say(
+      `Part "${part.item}": ${found} in ${count(part.round, "review")}: signalbox task findings ${part.task}`,
+    );
   }
+  if (parts.length > 0 && findings.length === 0 && round === 0) context.say(`Only parts of ${task} were reviewed.`);
+}
+
+function showFindings(context: Context, { task, findings }: FindingsView, all: boolean): void {
+  const shown = all ? findings : findings.filter(({ state }) => state !== "fixed" && state !== "dismissed");
   const columns = [
     { title: "ID" },
     { title: "STATE" },

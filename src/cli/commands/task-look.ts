@@ -296,12 +296,13 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or section`,
         hint: "--json has the text of the task file too, in document.text.",
       });
     const call = createCall(this);
-    const { task, effects, pullRequest } = await call(routes.getTask, await nameTask(call, reference));
+    const found = await call(routes.getTask, await nameTask(call, reference));
+    const { task, effects, pullRequest } = found;
     const document = await call(routes.getDocument, { params: { task: task.id } });
     if (isWhole) return this.print(document.text);
     if (section !== undefined) return this.print(sectionText(document.text, section));
     if (json) return this.print(writeJson({ task, effects, pullRequest, document }));
-    this.print(describeTask(task, effects, pullRequest, document, this, Date.now()));
+    this.print(describeTask(found, document, this, Date.now()));
     // A task that is over can still need attention, for example after its merge was undone.
     const { blocked } = task.phase === "over" ? await call(routes.explainTask, { params: { task: task.id } }) : notOver;
     for (const { reason, fix } of blocked) this.print(`\n${this.paint.yellow(reason)}\n  ${fix}`);

@@ -10,7 +10,7 @@ import type { Context } from "../context.ts";
 import { tellChange, writeRefusal } from "../fast/tell.ts";
 import { asDependency, branchAt, type NamedTask, nameTask, shownTask, workflowReference } from "../find.ts";
 import { forEach, tellWritten } from "../tell.ts";
-import { given, listed, wrap, writeJson } from "../text.ts";
+import { count, given, listed, wrap, writeJson } from "../text.ts";
 import { commentTask, moveTask } from "../unanswered-requests.ts";
 import { command, type FlagsOf } from "./command.ts";
 import {
@@ -293,9 +293,9 @@ export const deleteTask = command({
   parameters: { positional: tasks, flags: { yes: flag("Do not ask"), json } },
   docs: {
     brief: "Delete a task that is over",
-    fullDescription: `Its history is kept in a file, whose path is printed. Commits that are not merged are kept too; the command that brings them back is printed. On a terminal you are asked first; elsewhere --yes is needed.
+    fullDescription: `The parts of its plans, which must have ended, are deleted with it. Its history is kept in a file, whose path is printed. Commits that are not merged are kept too; the command that brings them back is printed. On a terminal you are asked first; elsewhere --yes is needed.
 
---json: { kept, left, unmerged, task }. ${severalForm}
+--json: { kept, left, unmerged, parts: [TASK], task }. ${severalForm}
 ${taskExitCodes("it is not over, or you said no")}`,
   },
   async func({ yes, json }, ...references) {
@@ -303,19 +303,26 @@ ${taskExitCodes("it is not over, or you said no")}`,
     if (!yes) {
       const tasks: TaskView[] = [];
       for (const each of new Set(references)) tasks.push((await call(routes.getTask, await nameTask(call, each))).task);
-      const names = tasks.map((task) => `${shownTask(task)}${task.summary && ` "${task.summary}"`}`);
+      const names: string[] = [];
+      for (const task of tasks) {
+        const below = (await call(routes.listTasks, { query: { parent: task.id, limit: "500" } })).tasks;
+        const parts = below.filter(({ part }) => part !== null).length;
+        const and = parts === 0 ? "" : ` and its ${count(parts, "part")}`;
+        names.push(`${shownTask(task)}${task.summary && ` "${task.summary}"`}${and}`);
+      }
       if (!(await confirm(this, `Delete ${names.join(", ")}?`, false))) return;
     }
     await forEach(this, references, json, {
       act: async (_, call, reference) => {
         const { task } = await call(routes.getTask, await nameTask(call, reference));
-        const { kept, left, unmerged } = await call(routes.deleteTask, { params: { task: task.id } });
-        return { kept, left, unmerged, task: shownTask(task) };
+        const forgotten = await call(routes.deleteTask, { params: { task: task.id } });
+        return { ...forgotten, task: shownTask(task) };
       },
-      tell: (own, { kept, left, unmerged, task }) => {
+      tell: (own, { kept, left, unmerged, parts, task }) => {
         if (unmerged !== "") own.say(unmerged);
         for (const folder of left) own.say(`Its workspace could not be saved, so the folder is kept: ${folder}`);
-        own.say(`${task} is deleted. Its history is kept in:`);
+        const and = parts.length === 0 ? " is" : ` and its ${count(parts.length, "part")} are`;
+        own.say(`${task}${and} deleted. Its history is kept in:`);
         own.print(kept);
       },
     });

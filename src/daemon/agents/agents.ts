@@ -7,6 +7,7 @@ import type { StoredTask } from "../../ports/store.ts";
 import type { Tails } from "../../ports/tail.ts";
 import { roleFileName } from "../../ports/workspaces.ts";
 import type { Performers } from "../perform.ts";
+import { missingRepository } from "../project.ts";
 import {
   type Brake,
   createAwaitLogin,
@@ -135,16 +136,25 @@ export function createAgents(given: AgentsPorts): Agents {
 
   const finish = async ({ run }: RunWatch, end: ReportedEnd) => void (await over(run, end));
   /** Where the end cannot be saved because the disk is full, it is reported later; until then the run stays watched. */
-  const over = async (run: Run, end: ReportedEnd) => {
+  const over = async (run: Run, reported: ReportedEnd) => {
+    const end = await withoutRepository(run, reported);
     const answer = await reportEnd(given, run.task, run.key, end).catch(async (error) => {
       await raiseFault(given, watches.get(run.id)?.watch, error);
       throw error;
     });
     unwatch(run.id);
+    stranded.delete(run.id);
     sleepers.forget(run.id);
     dispatch.left(run.id);
     track(book.close(run, clock.now()).then(() => mail.giveUp(run)));
     return answer;
+  };
+  /** Runs that ended in a worktree while its repository was moved away: a failure of them is not the agent's. */
+  const stranded = new Set<string>();
+  const withoutRepository = async ({ id, task }: Run, end: ReportedEnd): Promise<ReportedEnd> => {
+    if (!["error", "exit", "invalid"].includes(end.word)) return end;
+    if ((await missingRepository(given.store, task)) !== undefined) stranded.add(id);
+    return stranded.has(id) ? { word: "lost", reason: "The repository was moved while the agent worked." } : end;
   };
   const unwatch = (run: string) => {
     const found = watches.get(run);

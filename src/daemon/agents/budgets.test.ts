@@ -172,7 +172,7 @@ test("a run waits without a person while runs at work may leave enough", async (
   expect(await (await open(store)).why("leaf", "worker#1", 2)).toMatchObject({ needsPerson: true });
 });
 
-test("without a limit, the mean of the tree is reserved, or else that of the role and harness elsewhere", async () => {
+test("without a limit, the mean of the role is reserved, in the tree or elsewhere, before that of the tree", async () => {
   const store = await tree({ top: { cost: 3 } });
   await ran(store, "other", "worker#1", { cost: 0.5 });
   await ran(store, "other", "reviewer#1", { cost: 9 });
@@ -182,7 +182,11 @@ test("without a limit, the mean of the tree is reserved, or else that of the rol
   await ran(store, "top", "architect#1", { cost: 1 });
   const again = await open(store);
   await again.start("leaf", "worker#1");
-  expect(await again.account("top")).toMatchObject([{ spent: 1, reserved: 1.5, left: 0.5 }]);
+  expect(await again.account("top")).toMatchObject([{ spent: 1, reserved: 1, left: 1 }]);
+  await ran(store, "top", "worker#2", { cost: 0.2 });
+  const third = await open(store);
+  await third.start("leaf", "worker#3");
+  expect(await third.account("top")).toMatchObject([{ spent: 1.2, reserved: expect.closeTo(1.2) }]);
 });
 
 test("a run that nothing lets estimate is not started, and the block names the key and the command", async () => {

@@ -97,7 +97,8 @@ export function createTreeBudgets(ports: BudgetPorts): TreeBudgets {
       .list()
       .filter(({ id, task, deleted }) => deleted !== undefined && tree.has(task) && !known.has(id));
     return (kind: BudgetKind): readonly BudgetRun[] => [
-      ...runs.map(({ id, endedAt, started }) => ({
+      ...runs.map(({ id, role, endedAt, started }) => ({
+        role,
         isLive: endedAt === undefined,
         isAtWork: endedAt === undefined && ports.dispatch.isSeated(id),
         used: usedOf(ports.book.of(id), kind),
@@ -119,7 +120,7 @@ export function createTreeBudgets(ports: BudgetPorts): TreeBudgets {
       const runs = (await runsOf(tree, run.id))(kind);
       const account = accountOf(kind, limit, runs, unknownRun(kind));
       const own = kind === "cost" ? run.limit : undefined;
-      const estimate = estimateRun(own, runs, sameRole(run, tree, kind), unknownRun(kind));
+      const estimate = estimateRun(run.role, own, runs, sameRole(run, tree, kind), unknownRun(kind));
       all.push({ task, run, owner, budget, kind, account, estimate });
     }
     let reserves: Budget = {};
@@ -177,7 +178,7 @@ function mayUse(task: Task | undefined, { key, pid, started, endedAt }: Run): bo
 
 /** A run of which only its usage is looked at. */
 function ended(usage: Usage, kind: BudgetKind): BudgetRun {
-  return { isLive: false, isAtWork: false, used: usedOf(usage, kind), reserves: undefined };
+  return { role: usage.role ?? "", isLive: false, isAtWork: false, used: usedOf(usage, kind), reserves: undefined };
 }
 
 /** Unknown is not zero: a run without a token has not reported any. */
@@ -186,10 +187,11 @@ function usedOf(usage: Usage | undefined, kind: BudgetKind): number | undefined 
   return usage === undefined ? undefined : usage.inputTokens + usage.outputTokens || undefined;
 }
 
-/** The estimate of the smallest tree that has one of its own; else one from other tasks or the configuration. */
+/** The best estimate there is, and of equally good ones that of the smallest tree. */
 function nearestEstimate(all: readonly Pick<Blocked, "estimate">[]): Estimate | undefined {
   const known = all.flatMap(({ estimate }) => (estimate === undefined ? [] : [estimate]));
-  return known.find(({ from }) => from !== "role" && from !== "key") ?? known[0];
+  const best = (["limit", "own-role", "role", "tree"] as const).find((each) => known.some(({ from }) => from === each));
+  return known.find(({ from }) => from === best) ?? known[0];
 }
 
 /** The task, its parent, and so on, as far as they are open: the budget of a task that has ended covers nothing new. */
@@ -256,6 +258,7 @@ function blockFor(why: "unknown" | "runs" | "person", blocked: Blocked): Block {
 
 const reasons: Readonly<Record<Estimate["from"], string>> = {
   limit: "its own limit",
+  "own-role": "the mean of the earlier runs of this role",
   tree: "the mean of the earlier runs",
   role: "the mean of this role and harness in other tasks",
   key: "the configured value for runs of unknown use",

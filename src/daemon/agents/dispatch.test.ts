@@ -328,3 +328,12 @@ test("an answer about a budget that comes late does not count once it was asked 
   await settle();
   expect([started, dispatch.blockOf("a")]).toEqual([[], block]);
 });
+
+test("a run that a budget blocks has no place in the queue for seats", async () => {
+  const { dispatch } = stage();
+  const block: Block = { text: "The budget is spent.", fix: "Raise it.", owner: "parent", needsPerson: true };
+  for (const run of ["a", "b"])
+    void dispatch.enter({ run, task: run, project: "coffee", harness: "claude" }, async () => block).catch(() => {});
+  await settle();
+  expect([dispatch.whyWaiting("a"), dispatch.whyWaiting("b")]).toEqual([block.text, block.text]);
+});

@@ -184,7 +184,9 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     // In a pause no run gets a seat, so the place in the queue means nothing.
     const halt = paused(waiting.seat.project);
     if (halt !== undefined) return halt;
-    const why = waiting.block?.text ?? whyNot(waiting.seat) ?? "It is about to get one.";
+    // A run that a budget blocks waits for no seat.
+    if (waiting.block !== undefined) return waiting.block.text;
+    const why = whyNot(waiting.seat) ?? "It is about to get one.";
     const number = `It is number ${place + 1} of the ${queue.length} runs that wait for a seat.`;
     return queue.length === 1 ? why : sentences([why, number]);
   };

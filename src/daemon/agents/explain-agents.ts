@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { explain } from "../../engine/explain.ts";
+import { seeRun } from "../../engine/persons-turn.ts";
 import { isRunAwaited, maxReminders } from "../../engine/settled.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -38,7 +39,7 @@ export async function explainAgents(
   isOnHold: boolean,
 ): Promise<AgentsExplained> {
   if (agents === undefined) return { blocked: [], next: [] };
-  const attach = (run: string) => `Attach to it: signalbox task attach ${task.id} --role ${run}`;
+  const attach = (run: string) => `Look at it: ${seeRun(task, run, run)}`;
   const limits = agents.dispatch.limits();
   const tryAgain = (harness: string) =>
     limits.some((limit) => limit.harness === harness)

@@ -66,7 +66,13 @@ export async function childProgress(
 /** Why a part that may work does not: no workspace is free, or its agent waits for a seat or for a provider's limit. */
 async function whyIdle({ store, scheduler, pools, agents }: Ports, { id, project }: Task): Promise<string | undefined> {
   const isWithoutWorkspace = pools?.room.waits(id) || (scheduler.waits(id) && (await scheduler.isFull(project, id)));
-  if (!isWithoutWorkspace) return agents?.dispatch.whyWaiting(id);
+  if (!isWithoutWorkspace) {
+    const run = agents?.dispatch.waiting().find(({ task }) => task === id)?.run;
+    const block = run === undefined ? undefined : agents?.dispatch.blockOf(run);
+    // The task that has the budget tells all about it, once.
+    if (block === undefined || block.owner === id) return agents?.dispatch.whyWaiting(id);
+    return `It waits for the budget of ${block.owner}.`;
+  }
   const size = (await store.getProject(project))?.poolSize ?? 0;
   return `It waits for a workspace: all of ${project} are taken (${size}).`;
 }

@@ -16,7 +16,7 @@ import {
 } from "../landing-place.ts";
 import { lostTrouble, lostWork } from "../lost-work.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
-import { type MergeableWork, mergeableWork } from "../task-work.ts";
+import { type MergeableWork, mergeableWork, refusedAt } from "../task-work.ts";
 import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import {
   type Entry,
@@ -105,7 +105,7 @@ async function prepare(
   if (isStopped?.(entry.task)) return stoppedByPerson;
   const asked = await store.merges.get(entry.task);
   const work = await recordedWork(store, own, project, place, stored.task, asked);
-  if (work.kind === "refused") return refused(work.reason);
+  if (work.kind === "refused") return { ...work, files: [] };
   const whole = await wholeWork(own, project, stored.task, asked, place, work.commit, entry.at);
   if (whole.kind === "conflict") return obstacle(entry, whole);
   return { ...entry, commit: whole.commit, message: messageOf(stored.task) };
@@ -126,8 +126,7 @@ async function recordedWork(
   const now = await own.control.commitAt(taskRef(task.id));
   if (now !== undefined && now !== commit) await own.control.isAncestor(commit, now);
   const trouble = await place.trouble(task);
-  if (trouble === undefined) return { kind: "ready", commit };
-  return { kind: "refused", reason: `${trouble.reason}\n${trouble.fix}` };
+  return trouble === undefined ? { kind: "ready", commit } : refusedAt(task, trouble);
 }
 
 /** The commit that a merge requested now would merge, or why there is none. `only`: the approved commit. */

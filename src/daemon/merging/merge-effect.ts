@@ -98,8 +98,9 @@ async function reasonOf(ports: MergeEffectPorts, task: Task, merge: Merge): Prom
 }
 
 /** The workflow's word for the result. */
-function wordOf({ state }: Merge): string {
-  return state === "conflict" || state === "tests" ? state : "merge.refused";
+function wordOf({ state, isOutside }: Merge): string {
+  if (state === "conflict" || state === "tests") return state;
+  return isOutside === true ? "merge.outside" : "merge.refused";
 }
 
 interface Left {

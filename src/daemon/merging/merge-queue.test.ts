@@ -129,3 +129,16 @@ test("a merge that only a workflow wants stays queued while its project is pause
   await workflows;
   expect(line.lands).toBe(2);
 });
+
+test("a waiting entry is tried again at once when that is asked for", async () => {
+  let outcome: Outcome = waiting;
+  const line = start(() => outcome);
+  const landing = line.queue.add(entry);
+  await line.pass(5_000);
+  const before = line.lands;
+  outcome = merged;
+  await line.queue.tryAgain("t1");
+  expect(await landing).toEqual(merged);
+  expect(line.lands).toBe(before + 1);
+  await line.queue.tryAgain("t1");
+});

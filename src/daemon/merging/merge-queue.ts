@@ -37,6 +37,8 @@ export type Landing =
       readonly kind: "conflict" | "tests" | "refused";
       readonly reason: string;
       readonly files: readonly string[];
+      /** Refused for something outside of the task, which a person mends. */
+      readonly isOutside?: true;
     };
 
 /** Something blocks the merge, and the entry stays in the queue. */
@@ -71,7 +73,8 @@ export function outcomeOf(error: unknown): Waiting | Landing {
   const isPassing = error instanceof Fault && error.code === "command.stopped";
   if (error instanceof Fault && error.retry === "later")
     return { kind: "waits", reason: tell(error), files: [], ...(isPassing ? { isPassing } : {}) };
-  return refused(error instanceof Fault ? tell(error) : error instanceof Error ? error.message : String(error));
+  const reason = error instanceof Fault ? tell(error) : error instanceof Error ? error.message : String(error);
+  return { kind: "refused", reason, files: [], isOutside: true };
 }
 
 interface QueuePorts {
@@ -92,6 +95,8 @@ interface MergeQueue {
   add(entry: Entry): Promise<Landing>;
   /** Removes an entry that is no longer wanted, unless it is being merged: that checks again before it publishes. */
   remove(task: string, landing: Landing): void;
+  /** Tries a waiting entry again now. Resolves when its line has come to rest. */
+  tryAgain(task: string): Promise<void>;
   /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
   /** A project was resumed. */
@@ -228,6 +233,15 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
       for (const line of lines.values()) {
         const place = line.places.get(task);
         if (place !== undefined && !place.isLanding) leave(line, place, landing);
+      }
+    },
+    async tryAgain(task) {
+      for (const line of lines.values()) {
+        const place = line.places.get(task);
+        if (place === undefined) continue;
+        place.dueAt = clock.now();
+        wake(line);
+        await line.running;
       }
     },
     before(task) {

@@ -143,7 +143,8 @@ export function createMerging(given: MergingPorts): Merging {
     const inLine = lineOf(merge.project, merge);
     const left = planned === "" ? "" : await ports.inTurn(inLine, () => undoBegun(ports, merge));
     const reason = landing.reason.includes(left) ? landing.reason : sentences([landing.reason, left]);
-    const failed: Merge = { ...merge, state: kind, reason, files, endedAt: clock.now() };
+    const outside = landing.isOutside === true ? { isOutside: true as const } : {};
+    const failed: Merge = { ...merge, ...outside, state: kind, reason, files, endedAt: clock.now() };
     await note(failed, "merge.failed", { word: kind, reason, files });
     return kind === "conflict" ? afterConflict(failed) : failed;
   };
@@ -258,7 +259,7 @@ export function createMerging(given: MergingPorts): Merging {
     // A refused request is never recorded as queued: after a crash, the next daemon would merge it unchecked.
     const ended = { ...asked, state: "refused", reason: work.reason, endedAt: clock.now() } as const;
     await note(ended, "merge.asked", { strategy: wanted.strategy });
-    return end(asked, refused(work.reason));
+    return end(asked, { ...refused(work.reason), ...(work.isOutside ? { isOutside: true } : {}) });
   };
 
   /** A merge that a crash interrupted keeps its date and its commit, so that the same commit is made, and only once. */
@@ -286,8 +287,12 @@ export function createMerging(given: MergingPorts): Merging {
       listeners.set(task.id, all.add(listener));
       try {
         const known = await store.merges.get(task.id);
-        // A repeated request while the merge waits is answered immediately with the reason.
-        if (under.has(task.id) && known?.state === "waits") return known;
+        // What was in the way may be gone since the last look.
+        if (under.has(task.id) && known?.state === "waits") {
+          await queue.tryAgain(task.id);
+          const now = (await store.merges.get(task.id)) ?? known;
+          if (now.state === "waits" || !under.has(task.id)) return now;
+        }
         return await Promise.race([promise, askAndWait(task, wanted)]);
       } finally {
         all.delete(listener);

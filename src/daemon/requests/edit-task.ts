@@ -26,7 +26,7 @@ import { readDependencies, refuseAwaited } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
-import { eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
+import { allTasks, eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
 import { writeDocument } from "../task-documents.ts";
 import { leaveFamily, tasksBelow } from "../task-family.ts";
 import { changeView, isoTime } from "../views.ts";
@@ -209,33 +209,57 @@ export function exportTask(core: Core) {
   };
 }
 
-/** Deletes an ended task, after exporting everything known about it to a file. */
+/** Deletes an ended task with the parts of its plans, after exporting everything known about each to a file. */
 export function deleteTask(core: Core): Handler<Routes["deleteTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { id, project, number } = stored.task;
     if (stored.isOpen && !(await canBeForgotten(core, stored.task))) throw await inUse(core, stored.task);
-    await refuseAwaited(core, (task) => task.id === id);
     await checkFamily(core, stored.task);
-    let text = "";
-    for await (const line of historyOf(core, stored)) text += line;
-    makePrivateFolder(core.places.trash);
-    const kept = join(core.places.trash, `${project}-${number}-${id}.jsonl`);
-    publishFile(kept, text, { mode: 0o600 });
-    const { pools } = core;
-    // Release the workspaces first: deleting the task also deletes the record of its folders.
-    const left = await haltTask(core, id, async () => (pools === undefined ? [] : leaveWorkspaces(pools, id)));
-    const unmerged = await unmergedWork(core, stored.task);
-    await leaveFamily(core, stored);
-    await core.store.deleteTask(id);
+    const parts = await partsBelow(core, stored.task.id);
+    const ids = new Set([stored, ...parts].map(({ task }) => task.id));
+    await refuseAwaited(core, (task) => ids.has(task.id));
+    const notes: string[] = [];
+    for (const part of parts) {
+      const { unmerged } = await forget(core, part);
+      if (unmerged !== "") notes.push(`${part.task.id}: ${unmerged}`);
+    }
+    const { kept, left, unmerged } = await forget(core, stored);
     core.agents?.dispatch.wake();
     await publishAgents(core);
-    core.scheduler.forgot(id);
-    core.deadlines.forgot(id);
-    core.needs.noticed(id);
-    core.log.info("A task was deleted", { task: id, kept, left, unmerged });
-    return { kept, left, unmerged };
+    const all = [...notes, ...(unmerged === "" ? [] : [unmerged])].join("\n");
+    return { kept, left, unmerged: all, parts: parts.map(({ task }) => task.id) };
   };
+}
+
+/** The parts of a task's plans, and theirs, the lowest first. All must have ended. */
+async function partsBelow(core: Core, parent: string): Promise<readonly StoredTask[]> {
+  const found: StoredTask[] = [];
+  for (const stored of await allTasks(core.store, { parent })) {
+    if (stored.task.part === undefined) continue;
+    await checkFamily(core, { ...stored.task, part: undefined });
+    found.push(...(await partsBelow(core, stored.task.id)), stored);
+  }
+  return found;
+}
+
+async function forget(core: Core, stored: StoredTask) {
+  const { id, project, number } = stored.task;
+  const { pools, store } = core;
+  let text = "";
+  for await (const line of historyOf(core, stored)) text += line;
+  makePrivateFolder(core.places.trash);
+  const kept = join(core.places.trash, `${project}-${number}-${id}.jsonl`);
+  publishFile(kept, text, { mode: 0o600 });
+  // Release the workspaces first: deleting the task also deletes the record of its folders.
+  const left = await haltTask(core, id, async () => (pools === undefined ? [] : leaveWorkspaces(pools, id)));
+  const unmerged = await unmergedWork(core, stored.task);
+  await leaveFamily(core, stored);
+  await store.deleteTask(id);
+  core.scheduler.forgot(id);
+  core.deadlines.forgot(id);
+  core.needs.noticed(id);
+  core.log.info("A task was deleted", { task: id, kept, left, unmerged });
+  return { kept, left, unmerged };
 }
 
 /** The commits of a task that its target lacks, and the command that brings them back; empty where there are none. */
@@ -265,7 +289,10 @@ async function unmergedWork({ repositories, store }: Core, task: Task): Promise<
 }
 
 /** A parent counts its parts, and needs them to say what became of its plan; parts need their parent's branch. */
-async function checkFamily({ store }: Core, { id, part, parent }: Task): Promise<void> {
+async function checkFamily(
+  { store }: Core,
+  { id, part, parent }: Pick<Task, "id" | "parent"> & { readonly part?: Task["part"] | undefined },
+): Promise<void> {
   const open = (await tasksBelow(store, id)).filter(({ isOpen }) => isOpen).map(({ task }) => task.id);
   if (open.length > 0)
     throw new Fault("task.in-use", `The task ${id} has tasks below it that have not ended: ${open.join(", ")}.`, {

@@ -39,10 +39,16 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const stored = await findTask(core, asked);
     const { task } = stored;
     const { workflow, facts, troubles } = await core.lookFor(task);
-    const { where, blocked, moves } = explain(workflow, task, facts, claimOf(asked.caller).role);
+    const waiting = await unfinished(core, task.dependsOn);
+    const { where, blocked, moves } = explain(
+      workflow,
+      task,
+      facts,
+      claimOf(asked.caller).role,
+      waiting.length > 0 && core.scheduler.waits(task.id),
+    );
     const needs = await core.needs.of(stored, facts.document);
     const owed = (await core.store.openEffects(task.id)).map(effectView);
-    const waiting = await unfinished(core, task.dependsOn);
     const isHalted = core.performer.isHalted(task.id);
     const isOnHold = isHalted || core.scheduler.waits(task.id);
     const agents = await explainAgents(core.store, core.agents, { task, workflow, moves }, isOnHold);
@@ -93,13 +99,20 @@ async function afterEnd(core: Core, { task, isOpen }: StoredTask, workflow: Work
   if (isOpen) return [];
   const { reason, part, parent, branch } = task;
   const outcome = workflow.states[task.status]?.outcome;
-  const work = await unmergedWork(core, task);
+  const found = await unmergedWork(core, task);
+  // `lostMerge` reports a merge that was undone.
+  const work = found?.isUndone === true ? undefined : found;
   const left = outcome === "done" || part !== undefined || branch === "" ? [] : [`Its branch is "${branch}".`];
   return [
     ...(outcome === "failed" && reason !== "" ? [sentence(reason)] : []),
-    ...(part === undefined ? [] : [`It is the part "${part.item}" of ${parent}: signalbox task show ${parent}`]),
+    ...(part === undefined ? [] : [await whosePart(core, part.item, parent)]),
     ...(work === undefined ? left : [work.text, work.fix]),
   ];
+}
+
+async function whosePart({ store }: Core, item: string, parent: string): Promise<string> {
+  const isThere = (await store.getTask(parent)) !== undefined;
+  return `It is the part "${item}" of ${parent}${isThere ? `: signalbox task show ${parent}` : ", which was deleted."}`;
 }
 
 /** Refusals beyond those that history keeps: an agent that repeats them is stuck, or tries to get round its role. */
@@ -130,7 +143,8 @@ async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise
   if (came === undefined || came.by === "human") return [];
   const { from, by, reason } = came;
   if (reason !== "") {
-    const fix = `See what happened: signalbox task history ${id}`;
+    const diff = task.workspace === "" ? "" : `\nSee the work: signalbox task diff ${id}`;
+    const fix = `See what happened: signalbox task history ${id}${diff}`;
     return [{ reason: `The task came here from "${from}": ${sentence(reason)}`, fix }];
   }
   const isFailed = (workflow.states[from]?.out[status] ?? []).flatMap(({ gates }) => gates);

@@ -1,15 +1,17 @@
 import { Refusal } from "../../api/client.ts";
 import type { FindingsView } from "../../api/person.ts";
 import type { Routes } from "../../api/routes.ts";
-import { emptyLedger } from "../../engine/findings.ts";
+import { emptyLedger, isUnsettled } from "../../engine/findings.ts";
 import type { Actor, Request } from "../../engine/request.ts";
+import { lastReview } from "../../engine/review-words.ts";
 import type { Task } from "../../engine/task.ts";
 import { actorFor, findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
+import { allTasks } from "../project.ts";
 
 export function listFindings(core: Core): Handler<Routes["listFindings"]> {
-  return async (asked) => viewOf((await findTask(core, asked)).task);
+  return async (asked) => viewOf(core, (await findTask(core, asked)).task);
 }
 
 /** A person decides about findings. */
@@ -20,10 +22,18 @@ export function decideFindings(core: Core): Handler<Routes["decideFindings"]> {
     const request = (actor: Actor): Request => ({ kind: "finding", actor, findings, state, reason: reason.trim() });
     const answer = await core.submit(stored.task.id, request(await actorFor(core, stored, asked, request)));
     if (answer.decision.kind === "rejected") throw new Refusal(answer.decision.reasons);
-    return viewOf(answer.stored.task);
+    return viewOf(core, answer.stored.task);
   };
 }
 
-function viewOf({ id, ledger: { round, quiet, findings } = emptyLedger }: Task): FindingsView {
-  return { task: id, round, quiet, findings: [...findings] };
+async function viewOf({ store, workflows }: Core, task: Task): Promise<FindingsView> {
+  const { id, ledger: { round, quiet, findings } = emptyLedger } = task;
+  const workflow = await workflows.get(task.workflowHash);
+  const parts = (await allTasks(store, { parent: id })).flatMap(({ task: { id, part, ledger } }) => {
+    if (part === undefined || ledger === undefined) return [];
+    const open = ledger.findings.filter(({ state }) => isUnsettled(state)).length;
+    return [{ task: id, item: part.item, round: ledger.round, open, found: ledger.findings.length }];
+  });
+  const said = workflow === undefined ? "" : lastReview(workflow, task);
+  return { task: id, round, quiet, said, findings: [...findings], parts };
 }

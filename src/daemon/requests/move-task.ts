@@ -2,16 +2,15 @@ import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { engineEnd } from "../../engine/child-workflows.ts";
-import { storedDependency } from "../../engine/dependency.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask } from "../authorise.ts";
 import { cancelledState, submitAsked, withoutWorkflow } from "../cancel-task.ts";
 import type { Core } from "../core.ts";
+import { awaitingTasks } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { allTasks } from "../project.ts";
 import { seenPlan } from "../reviewed.ts";
 import type { Answer, TaskRequest } from "../submit.ts";
 import { tasksBelow } from "../task-family.ts";
@@ -70,7 +69,7 @@ export function cancelTask(core: Core): Handler<Routes["cancelTask"]> {
     const left = isTree ? [] : open.filter(({ task }) => task.part === undefined);
     return {
       ...{ ...change, below: idsIn(below), left: idsIn(left) },
-      awaitedBy: idsIn(await awaiting(core, stored.task.id, new Set(idsIn(below)))),
+      awaitedBy: idsIn(await awaitingTasks(core, stored.task.id, new Set(idsIn(below)))),
     };
   };
 }
@@ -120,14 +119,6 @@ async function checkPartEnds({ workflows }: Core, part: StoredTask): Promise<voi
 
 function idsIn(tasks: readonly StoredTask[]): readonly string[] {
   return tasks.map(({ task }) => task.id);
-}
-
-/** The other open tasks that depend on a task. */
-async function awaiting({ store }: Core, id: string, except: ReadonlySet<string>): Promise<readonly StoredTask[]> {
-  const open = await allTasks(store, { isOpen: true });
-  return open.filter(
-    ({ task }) => !except.has(task.id) && task.dependsOn.some((each) => storedDependency(each).task === id),
-  );
 }
 
 async function endOf({ workflows }: Pick<Core, "workflows">, { task }: StoredTask): Promise<string> {

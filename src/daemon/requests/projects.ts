@@ -12,10 +12,9 @@ import { refuseAwaited } from "../dependencies.ts";
 import type { Handler } from "../handlers.ts";
 import { configFor } from "../make-task.ts";
 import { taskWithBranch } from "../moved-target.ts";
-import { mustHave } from "../project.ts";
+import { mustHave, whereItIs } from "../project.ts";
 import { projectView } from "../views.ts";
 import { type Retired, retireProject } from "../workspaces/free-workspaces.ts";
-import { whereItIs } from "../workspaces/project-workspaces.ts";
 import { followProject } from "../workspaces/trouble.ts";
 import { canBeForgotten } from "./edit-task.ts";
 

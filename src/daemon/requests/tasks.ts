@@ -11,6 +11,7 @@ import { findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { makeTask } from "../make-task.ts";
+import { continuedBy } from "../project.ts";
 import { effectView, pullRequestView, viewOf } from "../views.ts";
 
 export function createTask(core: Core): Handler<Routes["createTask"]> {
@@ -68,8 +69,10 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
     const effects = await core.store.listEffects(stored.task.id);
     const record = await core.store.pullRequests.get(stored.task.id);
     const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
+    const continues = await continuedBy(core.store, stored.task.id);
     return {
       task: await viewOf(core, stored),
+      ...(continues === "" ? {} : { continues }),
       entry: stored.task.entry,
       effects: effects.map(effectView),
       pullRequest: record === undefined ? null : pullRequestView(record),

@@ -9,17 +9,11 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { shellWord } from "../../shell-quote.ts";
-import { allTasks, remoteName } from "../project.ts";
+import { allTasks, movedRepository, remoteName } from "../project.ts";
 import { createOwnMoves, noticeMoves, setForeignAside } from "./moved-branches.ts";
 import { collectOther, isOwnBranch, noteOwnBranch } from "./own-branches.ts";
 import { collectingFrom } from "./pool.ts";
-import {
-  type ForeignTip,
-  type KindName,
-  movedRepository,
-  type ProjectWorkspaces,
-  type WorkspacesOf,
-} from "./project-workspaces.ts";
+import type { ForeignTip, KindName, ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
 
 /**
  * Refuses to run git if the repository's configuration, hooks or attributes have changed since a person last trusted them: an

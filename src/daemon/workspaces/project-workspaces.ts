@@ -88,19 +88,6 @@ export function isBegun(places: Pick<Places, "control">, project: Project): bool
   return existsSync(controlFolder(places, project));
 }
 
-/** The command with which a person names the new path of a moved repository. */
-export function whereItIs(project: string): string {
-  return `signalbox project update ${project} --path PATH`;
-}
-
-/** The fault for a project whose repository folder does not exist; undefined if it does. */
-export function movedRepository({ name, path }: Pick<Project, "name" | "path">): Fault | undefined {
-  if (existsSync(path)) return undefined;
-  return new Fault("git.not-a-repository", `The repository of ${name} is no longer at ${path}.`, {
-    hint: `Name its new path: ${whereItIs(name)}`,
-  });
-}
-
 /** Opens each project's tools once, and caches them. */
 export function createWorkspaces({ git, places, kindOf }: WorkspacesPorts): WorkspacesOf {
   const controlAt = cached((project: Project) => git.openControl(controlFolder(places, project), project.path));

@@ -9,11 +9,11 @@ import type { Clock } from "../../ports/system.ts";
 import { blockedWorkspace } from "../../ports/workspaces.ts";
 import { missingTrouble, movedBranchOf, movedBranchTrouble, movedTarget, movedTrouble } from "../moved-target.ts";
 import type { Perform, Performers } from "../perform.ts";
-import { parentOf, targetOf } from "../project.ts";
+import { movedRepository, parentOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
 import { isOtherBranch, offBranch } from "../task-work.ts";
 import type { PoolPorts } from "./pool.ts";
-import { movedRepository, type ProjectWorkspaces, type WorkspacesOf } from "./project-workspaces.ts";
+import type { ProjectWorkspaces, WorkspacesOf } from "./project-workspaces.ts";
 import { taskFileTrouble } from "./task-files.ts";
 
 export interface Trouble {

@@ -1,0 +1,78 @@
+import { isJsonObject } from "../json.ts";
+import { oneLine, sentences } from "../text.ts";
+import { type Finding, isUnsettled, type Ledger, severities } from "./findings.ts";
+import type { Task } from "./task.ts";
+import type { RunSpec, State, Workflow } from "./workflow.ts";
+
+const maxWords = 600;
+const maxListed = 5;
+
+/**
+ * What a judge's answer said, for a task that it brings to a bad end, or to a person: how often the work was reviewed, what is
+ * open, and the judge's own words. `to` is undefined where no rule covers the answer. Empty where no judge answered, and where
+ * the work goes on.
+ */
+export function verdictWords(
+  workflow: Workflow,
+  state: State,
+  task: Task,
+  answer: unknown,
+  to: State | undefined,
+): string {
+  const isEnd = to?.terminal === true && to.outcome !== "done";
+  if (answer === undefined || !(to === undefined || isEnd || to.wait.kind === "human")) return "";
+  const spec = judgeOf(workflow, state);
+  if (spec === undefined) return "";
+  const rounds = task.ledger?.round ?? 0;
+  const times = rounds === 1 ? "1 review" : `${rounds} reviews`;
+  const rejected = rounds === 0 ? `Rejected by ${spec.role}.` : `Rejected in ${times}.`;
+  const reviewed = rounds === 0 ? "" : `It had ${times}.`;
+  return sentences([isEnd ? rejected : reviewed, openFindings(task.ledger), quoted(workflow, spec, answer)]);
+}
+
+/** The words of the last review that the task keeps; empty where there is none, or where it had nothing to say. */
+export function lastReview(workflow: Workflow, task: Task): string {
+  for (const state of Object.values(workflow.states).toReversed()) {
+    const spec = judgeOf(workflow, state);
+    const answer = spec?.result === undefined ? undefined : task.results[spec.result];
+    const words = spec === undefined ? "" : wordsOf(workflow, spec, answer);
+    if (words !== "") return words;
+  }
+  return "";
+}
+
+/** The run whose answers judge the work of a state; undefined where the state waits for no judge. */
+function judgeOf(workflow: Workflow, { wait }: State): RunSpec | undefined {
+  const spec = wait.kind === "agent" ? wait.run : wait.kind === "panel" ? wait.judge : undefined;
+  return spec?.result !== undefined && workflow.judges.includes(spec.role) ? spec : undefined;
+}
+
+function openFindings(ledger: Ledger | undefined): string {
+  const open = (ledger?.findings ?? []).filter(({ state }) => isUnsettled(state));
+  if (open.length === 0) return (ledger?.round ?? 0) === 0 ? "" : "No finding is open.";
+  const rank = ({ severity }: Finding) => severities.indexOf(severity);
+  const listed = open.toSorted((a, b) => rank(a) - rank(b)).slice(0, maxListed);
+  const rest = open.length - listed.length;
+  return `Open: ${listed.map(named).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
+}
+
+function named({ id, title, file, line }: Finding): string {
+  return `${id} ${title.replace(/\.$/, "")} (${file}${line > 0 ? `:${line}` : ""})`;
+}
+
+function quoted(workflow: Workflow, spec: RunSpec, answer: unknown): string {
+  const words = wordsOf(workflow, spec, answer);
+  return words === "" ? "" : `The reviewer's last words: ${words}`;
+}
+
+/** The first text of an answer that is no choice of its schema, such as the field `feedback`. */
+function wordsOf(workflow: Workflow, { result = "" }: RunSpec, answer: unknown): string {
+  if (!isJsonObject(answer)) return "";
+  for (const [name, { type, enum: choices }] of Object.entries(workflow.schemas[result]?.properties ?? {})) {
+    const value = Object.hasOwn(answer, name) ? answer[name] : undefined;
+    if (type !== "string" || choices !== undefined || typeof value !== "string") continue;
+    const words = oneLine(value, maxWords);
+    if (words !== "") return words;
+  }
+  return "";
+}
