@@ -58,6 +58,9 @@ test("in a pipe the command prints a line for each change, and ends with the bra
     });
   expect(await json("task", "list", "--open", "--closed")).toEqual({ tasks: before, next: null });
 
+  const help = (await signalbox(["run", "--help"])).stdout;
+  expect(help).toContain("[REQUEST|TASK]");
+  expect(help).not.toContain("TASK...");
   const ran = await signalbox(["run", "Add dark mode", "--yes", "--agents", "2", "--policy", "continue"]);
   expect(ran, ran.stderr).toMatchObject({ code: 7, stdout: expect.not.stringMatching(controls) });
   const lines = ran.stdout.split("\n").map((line) => line.replace(/^\d{4}-\S+ \S+ {2}/, ""));
@@ -143,8 +146,8 @@ test("in a pipe the command prints a line for each change, and ends with the bra
 });
 
 test("on a terminal the command asks the questions, is left with Ctrl-C, and goes on with --resume", async () => {
-  // The engineer works until the test has seen it, from its workspace to the folder above the home.
-  const script = scriptOf('run: [sh, -c, "until test -e ../../../../seen; do sleep 0.1; done"]');
+  // The engineer works until the test has seen it. In a sandbox it sees no folder but its own.
+  const script = scriptOf('run: [sh, -c, "until test -e seen; do sleep 0.1; done"]');
   const { base, env, main, repository, json } = await startCommands(script, { poolSize: 3 });
   const sit = (...words: readonly string[]) =>
     atTerminal([process.execPath, main, "run", ...words], { base, env, folder: repository, columns: 80 });
@@ -166,8 +169,10 @@ test("on a terminal the command asks the questions, is left with Ctrl-C, and goe
   expect(first.everything().match(/architect asks/g)).toHaveLength(2);
 
   const { tasks } = await json("task", "list");
-  expect(tasks.find(({ number }: { number: number }) => number === 1)).toMatchObject({ outcome: null });
-  writeFileSync(join(base, "seen"), "");
+  const own = tasks.find(({ number }: { number: number }) => number === 1);
+  expect(own).toMatchObject({ outcome: null });
+  const theme = own.children.parts.find(({ item }: { item: string }) => item === "theme");
+  writeFileSync(join((await json("task", "show", theme.id)).task.workspace, "seen"), "");
   const second = sit("--resume");
   await second.shows(
     /Done in part, 1 of 3 parts: coffee#1 Add dark mode\n {2}parts +1 of 3 done, 1 failed[\s\S]*it ended with 7/,
