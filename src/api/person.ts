@@ -64,7 +64,7 @@ const planWire = record({
       size: oneOf("S", "M", "L"),
     }),
   ),
-  /** Identifies the items: an approval or a change that names it is refused once the plan is another one. */
+  /** Identifies the items: an approval or a change that names it is refused once the plan is another one. Empty without a plan. */
   fingerprint: text,
   /** Whether a person can change it now; if not, `why` says why. */
   canChange: boolean,

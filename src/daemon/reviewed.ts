@@ -97,7 +97,7 @@ export async function noteSeenPlan(
   plan: string,
 ): Promise<void> {
   const before = await store.seen.get(id);
-  if (caller.kind !== "human" || before?.plan === plan) return;
+  if (caller.kind !== "human" || plan === "" || before?.plan === plan) return;
   await store.seen.put({ commit: "", ...before, id, project, task: id, at: clock.now(), plan });
 }
 

@@ -33,8 +33,9 @@ export function plannedItems(workflow: Workflow, task: Task): readonly Item[] {
   return read?.ok ? read.items : [];
 }
 
-/** Identifies what a person was shown as the plan of a task: another plan has another one. */
+/** Identifies what a person was shown as the plan of a task: another plan has another one. Empty where there is no plan. */
 export function planFingerprint(items: readonly Item[]): string {
+  if (items.length === 0) return "";
   const shown = items.map(({ id, title, description, needs, files, size }) => [
     ...[id, title, description, needs, files, size],
   ]);

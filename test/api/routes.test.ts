@@ -669,13 +669,19 @@ schemas: { r: { type: object, properties: { parts: { type: array } } } }
     const part = brew.replace("to: spilled, by: human", "to: spilled, by: [engine, human]");
     writeFileSync(join(stage.places.workflows, "part.yml"), part);
     const { id } = await create({ workflow: "planning" });
-    const empty = { task: id, items: [], canChange: false, why: "The task has no plan yet." };
+    const empty = { task: id, items: [], fingerprint: "", canChange: false, why: "The task has no plan yet." };
     expect((await get(`/v1/tasks/${id}/plan`)).json).toEqual(empty);
     const cup = { id: "cup", title: "Cup" };
     await stage.core.submit(id, { kind: "ended", run: "worker#1", word: "ok", answer: { parts: [cup] } });
     await stage.settled(id);
     const shown = { ...cup, description: "", needs: [], files: [], size: "M" };
-    expect((await get(`/v1/tasks/${id}/plan`)).json).toEqual({ task: id, items: [shown], canChange: true, why: "" });
+    expect((await get(`/v1/tasks/${id}/plan`)).json).toEqual({
+      task: id,
+      fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      items: [shown],
+      canChange: true,
+      why: "",
+    });
     const refused = await send("PUT", `/v1/tasks/${id}/plan`, { items: [{ ...cup, needs: ["lid"] }] });
     expect(refusal(refused)).toEqual([409, "refused", "bad-value"]);
     const items = [

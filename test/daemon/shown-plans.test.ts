@@ -14,11 +14,15 @@ async function startPlanned() {
     .replace("result: plan }, next: spawned }", "result: plan }, next: planned }")
     .replace("  spawned:", "  planned: { waits_for: human, ask: Start, next: spawned }\n  spawned:");
   const stage = await childrenStage({ parent });
-  await stage.plan(id, [{ id: "a" }, { id: "b" }]);
+  await stage.create(id);
+  await stage.rest();
   const asked = <Body>(body: Body, query = {}): Asked<object, Body> => ({
     ...{ params: { task: id }, query, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
   });
   const items = (...ids: readonly string[]) => ids.map((each) => ({ id: each, title: each, description: "" }));
+  // A look before there is a plan shows none.
+  await getPlan(stage.core)(asked(undefined as never, { shown: "true" }));
+  await stage.answer(id, [{ id: "a" }, { id: "b" }]);
   return {
     ...stage,
     see: (query: { shown?: "true" } = {}) => getPlan(stage.core)(asked(undefined as never, query)),

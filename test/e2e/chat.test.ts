@@ -75,7 +75,7 @@ test("a conversation shows what is asked, sends the answers, and goes on after i
   talking.tmux("set-buffer", "No sugar,\nand with milk");
   talking.tmux("paste-buffer");
   talking.press("Enter");
-  await talking.shows(/A coffee, with milk\.\n {2}yes confirms/);
+  await talking.shows(/Your answer was sent\.[\s\S]*A coffee, with milk\.\n {2}yes confirms/);
   // Another answer to the open question comes first.
   await signalbox(["task", "reply", one, "with milk and honey"]);
   await talking.shows(/The question is not open any more\.[\s\S]*you\n {2}with milk and honey[\s\S]*yes confirms/);
@@ -85,7 +85,7 @@ test("a conversation shows what is asked, sends the answers, and goes on after i
   const cancelling = sit(two);
   await cancelling.shows(/host\n {2}Milk, or none\?\nyou\n {2}with milk\nhost asks/);
   cancelling.say("/cancel");
-  await cancelling.shows(/Cancel \S+#2 A tea\? \[y\/N\]/);
+  await cancelling.shows(/Cancel \S+#2 A tea\? It is in asking\. No agent is at work\. \[y\/N\]/);
   cancelling.say("y");
   await cancelling.shows(/asking → spilt[\s\S]*it ended with 0/);
 });

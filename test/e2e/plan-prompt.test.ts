@@ -22,7 +22,7 @@ const script = `roles:
     - { steps: [{ answer: { approved: true } }] }
   swe:
     - steps:
-        - run: [sh, -c, "until test -e ../../../../seen; do sleep 0.1; done"]
+        - run: [sh, -c, "until test -e seen; do sleep 0.1; done"]
         - write: { file: theme.css, text: "dark" }
         - commit: Dark
 `;

@@ -59,6 +59,9 @@ test("in a pipe the command prints a line for each change, and ends with the bra
     });
   expect(await json("task", "list", "--open", "--closed")).toEqual({ tasks: before, next: null });
 
+  const help = (await signalbox(["run", "--help"])).stdout;
+  expect(help).toContain("[REQUEST|TASK]");
+  expect(help).not.toContain("TASK...");
   const ran = await signalbox(["run", "Add dark mode", "--yes", "--agents", "2", "--policy", "continue"]);
   expect(ran, ran.stderr).toMatchObject({ code: 7, stdout: expect.not.stringMatching(controls) });
   const lines = ran.stdout.split("\n").map((line) => line.replace(/^\d{4}-\S+ \S+ {2}/, ""));
