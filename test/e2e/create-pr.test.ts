@@ -119,7 +119,9 @@ test("without a remote a pull request is refused with what to do instead, and wi
   const { code, stdout, stderr } = await signalbox(tea, "task", "create-pr", id);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "1\n" });
   expect(stderr).toContain("no pull request was opened there");
-  expect((await signalbox(tea, "task", "show", id)).stdout).toContain("pull request  none on a forge; Signalbox keeps its description as number 1 (open)");
+  expect((await signalbox(tea, "task", "show", id)).stdout).toContain(
+    "pull request  none on a forge; Signalbox keeps its description as number 1 (open)",
+  );
 });
 
 test("a task continues a pull request that another person has opened, unless its branch is in another repository", async () => {
