@@ -665,7 +665,8 @@ schemas: { plan: { type: object, properties: { parts: { type: array } } } }`;
   expect(life.actions).toEqual(["spawn_agent worker"]);
   expect(life.task).toMatchObject({ status: "a", reason, results: {} });
   life.ended("worker", "ok", { parts: [{ id: "1", title: "One", needs: ["2"] }] });
-  expect(life.task).toMatchObject({ status: "a", held: { word: "invalid", reason } });
+  const last = `worker failed 2 times in a row. The last plan of worker was refused: ${reason}`;
+  expect(life.task).toMatchObject({ status: "a", held: { word: "invalid", reason: last } });
   const unplanned = begin(
     text.replace("agent: { mode: turn, prompt: p, result: plan, limits: { attempts: 2 } }, ", ""),
   );
