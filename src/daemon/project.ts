@@ -30,6 +30,12 @@ export function shownTask({ project, number }: Pick<Task, "project" | "number">)
   return `${project}#${number}`;
 }
 
+/** Why no task gets a workspace. Fewer folders may exist: a task that waits for a person has its place too. */
+export function allTaken(project: string, size: number): string {
+  const places = size === 1 ? `The only place of ${project} is` : `All ${size} places of ${project} are`;
+  return `${places} taken by tasks that have begun; one that waits for a person keeps its place.`;
+}
+
 const pageSize = 500;
 
 /** A task's whole history, from its beginning. */
