@@ -54,6 +54,12 @@ export async function missingRepository(
   return project && movedRepository(project);
 }
 
+/** Why no task gets a workspace. Fewer folders may exist: a task that waits for a person has its place too. */
+export function allTaken(project: string, size: number): string {
+  const places = size === 1 ? `The only place of ${project} is` : `All ${size} places of ${project} are`;
+  return `${places} taken by tasks that have begun; one that waits for a person keeps its place.`;
+}
+
 const pageSize = 500;
 
 /** A task's whole history, from its beginning. */

@@ -540,7 +540,8 @@ transitions:
     const { blocked, next } = (await get(`/v1/tasks/${second.id}/explain`)).json;
     expect(blocked).toEqual([
       {
-        reason: "All workspaces of tiny are taken (1).",
+        reason:
+          "The only place of tiny is taken by tasks that have begun; one that waits for a person keeps its place.",
         fix: expect.stringContaining("signalbox project update tiny --pool-size 2"),
       },
     ]);

@@ -78,7 +78,11 @@ test("while all workspaces are taken a task waits for one, explain says so, and 
     return answer?.blocked.map(({ reason }) => reason);
   };
   await expect.poll(() => core.store.getTask("b2222"), patience).toBeDefined();
-  await expect.poll(explain, patience).toContainEqual("All workspaces of coffee are taken (1).");
+  await expect
+    .poll(explain, patience)
+    .toContainEqual(
+      "The only place of coffee is taken by tasks that have begun; one that waits for a person keeps its place.",
+    );
   expect((await core.store.getTask("b2222"))?.task.held).toBeUndefined();
   await move("b1111", "over");
   expect(await waiting).toMatchObject({ status: "look", workspace: first.workspace });

@@ -15,7 +15,7 @@ import { waysToDone } from "../../engine/persons-turn.ts";
 import type { Part, Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { Core } from "../core.ts";
-import { shownTask } from "../project.ts";
+import { allTaken, shownTask } from "../project.ts";
 import { childrenOf } from "./child-tasks.ts";
 import { awaitedByParts } from "./stalled-parts.ts";
 
@@ -74,7 +74,7 @@ async function whyIdle({ store, scheduler, pools, agents }: Ports, { id, project
     return `It waits for the budget of ${block.owner}.`;
   }
   const size = (await store.getProject(project))?.poolSize ?? 0;
-  return `It waits for a workspace: all of ${project} are taken (${size}).`;
+  return `It waits for a workspace. ${allTaken(project, size)}`;
 }
 
 async function needsOf({ store, needs }: Ports, id: string): Promise<readonly Need[]> {

@@ -4,6 +4,7 @@ import type { Agent } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
 import type { Core } from "../core.ts";
 import { makeTask } from "../make-task.ts";
+import { allTaken } from "../project.ts";
 import { tasksByTicket } from "./tickets.ts";
 
 interface TicketOrder {
@@ -102,5 +103,5 @@ export async function whyNotYet({ agents, scheduler, store }: Ports, { id, proje
   const paused = agents?.pauses.why(project);
   if (paused !== undefined) return paused;
   if (!(await scheduler.isFull(project, id))) return "";
-  return `All workspaces of ${project} are taken (${(await store.getProject(project))?.poolSize ?? 0}).`;
+  return allTaken(project, (await store.getProject(project))?.poolSize ?? 0);
 }

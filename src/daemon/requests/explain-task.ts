@@ -28,7 +28,7 @@ import {
   warnOfModules,
 } from "../merging/conflicts.ts";
 import { notedBranches } from "../moved-target.ts";
-import { eventsOf, remoteOf } from "../project.ts";
+import { allTaken, eventsOf, remoteOf } from "../project.ts";
 import { warnOfProtected } from "../protection.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
 import { effectView, isoTime, viewOf } from "../views.ts";
@@ -249,7 +249,7 @@ async function full({ scheduler, store, pools }: Core, workflow: Workflow, { id,
         ]
       : ["Merge or cancel a task that has one."];
   const fix = [...by, `Or allow more: ${more}`].join("\n");
-  return [{ reason: `All workspaces of ${project} are taken (${size}).`, fix }];
+  return [{ reason: allTaken(project, size), fix }];
 }
 
 /** The dependencies that are not met yet. One that will never be met is a need of its own. */
