@@ -140,7 +140,8 @@ export async function taskCommit(own: ProjectWorkspaces, project: Project, task:
   const isIntact = folder !== "" && (await kind.flawOf(folder)) === undefined;
   const branch = isIntact ? await kind.currentBranch(folder) : undefined;
   if (branch === undefined) return keptWork(own, project, task);
-  return (await control.collect({ folder, branch, task: id })).commit;
+  const seenAt = await kind.branchAt(folder, branch);
+  return (await control.collect({ folder, branch, task: id, ...(seenAt === undefined ? {} : { seenAt }) })).commit;
 }
 
 export const otherBranchCode = "workspace.other-branch";
