@@ -513,3 +513,12 @@ test("a daemon stops although a parent waits for its parts to end", async () => 
   expect((await stage.store.openEffects("p1")).map(({ effect }) => effect.action)).toContain("stop_children");
   await stage.core.close();
 });
+
+test("a part gets its parent's settings only where its own workflow allows their values", async () => {
+  const part = partWorkflow.replace("words: { default: long }", "words: { default: long, one_of: [long, longer] }");
+  const stage = await childrenStage({ part });
+  await stage.plan("p1", [{ id: "a" }], { settings: { words: "many" } });
+  await stage.plan("p2", [{ id: "a" }], { settings: { words: "longer" } });
+  expect((await stage.childFor("p1", "a")).settings).toEqual({});
+  expect((await stage.childFor("p2", "a")).settings).toEqual({ words: "longer" });
+});
