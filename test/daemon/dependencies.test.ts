@@ -116,7 +116,7 @@ test("a section that was handed down before is neither written again nor missing
   await rest();
   const { task } = (await store.getTask("top")) ?? expect.fail();
   const document = await store.getDocument("top");
-  expect(await withHandedDown(store, task, document)).toEqual({ document, changed: [], missing: [] });
+  expect(await withHandedDown(store, task, document)).toEqual({ document, changed: [], missing: [], cut: [] });
 });
 
 test("a plan that was handed down is no evidence of the task's own", async () => {

@@ -159,8 +159,8 @@ test("a thousand lives of default are the same for the same seed, break no invar
 });
 
 for (const workflow of workflows) {
-  test(`${workflow.name}: two thousand lives end, break no invariant, and take nearly every way`, () => {
-    const result = simulate(workflow, { runs: 2_000, seed: 11 });
+  test(`${workflow.name}: four thousand lives end, break no invariant, and take nearly every way`, () => {
+    const result = simulate(workflow, { runs: 4_000, seed: 11 });
     expect(result).toMatchObject({ wedged: 0, cut: 0, violations: [] });
     const missed = result.coverage.filter((way) => way.times === 0).map((way) => `${way.from} → ${way.to}`);
     expect(missed.length).toBeLessThanOrEqual(2);

@@ -72,9 +72,8 @@ export interface Agents {
   stop(): Promise<void>;
 }
 
-/** Events arrive immediately; this poll finds what they miss. */
+/** Events arrive immediately; polls find what they miss. A changing screen sends none: a run that starts is polled often. */
 const pollInterval = 3_000;
-/** Used while a run is starting or a message waits: a changing screen sends no event. */
 const urgentPollInterval = 400;
 
 export function createAgents(given: AgentsPorts): Agents {
