@@ -6,6 +6,7 @@ import { sharedFiles } from "../../engine/plan-order.ts";
 import { Fault } from "../../fault.ts";
 import { isJsonObject } from "../../json.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { oneLine } from "../../text.ts";
 import { askYes, canAsk, type Draft, editText, handIn, readInput } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
@@ -192,12 +193,15 @@ const maxWarnings = 5;
  * The plan as a table, with each description below its item, and which items may be built at the same time although they
  * change the same files. Descriptions of more than `maxLines` lines are cut.
  */
-export function showPlan(context: Context, { task, items }: PlanView, maxLines = Number.POSITIVE_INFINITY): void {
-  const { print, say, paint, talkPaint, tableWidth } = context;
+export function showPlan(
+  { print, say, paint, talkPaint, tableWidth }: Pick<Context, "print" | "say" | "paint" | "talkPaint" | "tableWidth">,
+  { task, items }: PlanView,
+  maxLines = Number.POSITIVE_INFINITY,
+): void {
   if (items.length === 0) return;
   const columns = ["ID", "SIZE", "NEEDS", "FILES", "TITLE"].map((title) => ({ title, isText: title === "TITLE" }));
   const rows = items.map(({ id, size, needs, files, title }) => [
-    ...[id, size, needs.join(" ") || "–", files.join(" ") || "–", title],
+    ...[id, size, needs.join(" ") || "–", files.join(" ") || "–", title].map((cell) => oneLine(cell)),
   ]);
   const about = items.map(({ description }) => descriptionLines(description, tableWidth));
   const isCut = about.some((lines) => lines.length > maxLines);
@@ -224,7 +228,9 @@ function descriptionLines(description: string, width: number): readonly string[]
   const text = description.trim();
   if (text === "") return [];
   const room = Math.max(1, width - indent.length);
-  const lines = text.split(/[\r\n\u2028\u2029]+/).flatMap((line) => {
+  // What an agent wrote must not look like a row of the table.
+  const lines = text.split(/[\r\n\u2028\u2029]+/).flatMap((each) => {
+    const line = oneLine(each);
     return width === Number.POSITIVE_INFINITY ? [line] : wrap(line, room).split("\n");
   });
   return lines.map((line) => indent + line);
