@@ -40,7 +40,9 @@ export const aboutPlans: readonly Mutant[] = [
   {
     name: "after a start no parent is looked at",
     workflow,
-    edits: [{ file: children, from: "for (const parent of parents) wake(parent);", to: "void parents;" }],
+    edits: [
+      { file: children, from: "for (const [parent, project] of parents) wake(parent, project);", to: "void parents;" },
+    ],
   },
   {
     name: "after a parent's step the waiting parts get no slot",
