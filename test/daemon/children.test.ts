@@ -522,3 +522,11 @@ test("a part gets its parent's settings only where its own workflow allows their
   expect((await stage.childFor("p1", "a")).settings).toEqual({});
   expect((await stage.childFor("p2", "a")).settings).toEqual({ words: "longer" });
 });
+
+test("the time limit of a part's first state counts from its creation", async () => {
+  const part = partWorkflow.replace("waits_for: slot, do:", "waits_for: slot, limits: { time: 1h }, do:");
+  const stage = await childrenStage({ part });
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }]);
+  await stage.rest(3_600_000);
+  expect((await stage.childFor("p1", "b")).held?.word).toBe("time");
+});
