@@ -226,7 +226,7 @@ test("a circle is refused through a parent's wait for its parts, through the pla
     id: "within",
     parent: a.id,
     branch: "within",
-    part: { ...a.part, item: "w", slot: undefined },
+    part: { ...a.part, item: "w" },
   };
   await store.createTask("coffee", sampleTask("within", within));
   const number = (await store.getTask("within"))?.task.number;
