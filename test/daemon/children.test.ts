@@ -8,6 +8,7 @@ import { migrateTask } from "../../src/daemon/requests/edit-task.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { Fault } from "../../src/fault.ts";
 import type { StoredTask } from "../../src/ports/store.ts";
+import { sampleDecision } from "../contracts/samples.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { childrenStage, parentWorkflow, partWorkflow } from "./children-stage.ts";
 import { policies, shareOneWorkspace } from "./crowded-parents.ts";
@@ -529,4 +530,14 @@ test("the time limit of a part's first state counts from its creation", async ()
   await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }]);
   await stage.rest(3_600_000);
   expect((await stage.childFor("p1", "b")).held?.word).toBe("time");
+});
+
+test("a part whose workflow is lost does not stop its siblings", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }, { id: "c", needs: ["b"] }]);
+  const { id } = await stage.childFor("p1", "a");
+  const stored = (await stage.core.store.getTask(id)) ?? expect.fail();
+  await stage.core.store.saveDecision(sampleDecision(stored, { workflowHash: "lost" }));
+  await stage.finish("p1", "b");
+  expect(await stage.states("p1")).toEqual(["a running 2", "b done 1", "c running 1"]);
 });
