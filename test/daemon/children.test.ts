@@ -8,6 +8,7 @@ import { migrateTask } from "../../src/daemon/requests/edit-task.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { Fault } from "../../src/fault.ts";
 import type { StoredTask } from "../../src/ports/store.ts";
+import { sampleDecision } from "../contracts/samples.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { childrenStage, parentWorkflow, partWorkflow } from "./children-stage.ts";
 import { policies, shareOneWorkspace } from "./crowded-parents.ts";
@@ -290,21 +291,27 @@ test("a parent whose parts' workflow no longer loads calls a person, and continu
 test("a parent is held for an error that may pass only after a minute of it", async () => {
   const memory = createMemoryStore();
   let isBusy = false;
+  let tries = 0;
   const createTask: typeof memory.createTask = (...given) => {
-    if (isBusy) throw new Fault("store.busy", "The store is busy.", { retry: "later" });
-    return memory.createTask(...given);
+    if (!isBusy) return memory.createTask(...given);
+    tries++;
+    throw new Fault("store.busy", "The store is busy.", { retry: "later" });
   };
   const stage = await childrenStage({ store: { ...memory, createTask } });
+  const held = async () => (await stage.store.getTask("p1"))?.task.held?.reason;
   await stage.plan("p1", [{ id: "a" }]);
   isBusy = true;
   await stage.finish("p1", "a", "error");
-  for (let tries = 2; tries < 6; tries++) await stage.rest(10_000);
-  expect((await stage.store.getTask("p1"))?.task.held).toBe(undefined);
-  await stage.rest(10_000);
-  expect((await stage.store.getTask("p1"))?.task.held?.reason).toContain("The store is busy.");
+  for (let number = 1; number <= 5; number++) {
+    await expect.poll(() => tries).toBe(number);
+    await stage.rest();
+    expect(await held()).toBe(undefined);
+    await stage.rest(10_000);
+  }
+  await expect.poll(held).toContain("The store is busy.");
   isBusy = false;
   await stage.rest(10_000);
-  expect((await stage.store.getTask("p1"))?.task.held).toBe(undefined);
+  await expect.poll(held).toBe(undefined);
   expect(await stage.states("p1")).toEqual(["a running 1 try 2"]);
 });
 
@@ -521,4 +528,22 @@ test("a part gets its parent's settings only where its own workflow allows their
   await stage.plan("p2", [{ id: "a" }], { settings: { words: "longer" } });
   expect((await stage.childFor("p1", "a")).settings).toEqual({});
   expect((await stage.childFor("p2", "a")).settings).toEqual({ words: "longer" });
+});
+
+test("the time limit of a part's first state counts from its creation", async () => {
+  const part = partWorkflow.replace("waits_for: slot, do:", "waits_for: slot, limits: { time: 1h }, do:");
+  const stage = await childrenStage({ part });
+  await stage.plan("p1", [{ id: "a" }, { id: "b", needs: ["a"] }]);
+  await stage.rest(3_600_000);
+  expect((await stage.childFor("p1", "b")).held?.word).toBe("time");
+});
+
+test("a part whose workflow is lost does not stop its siblings", async () => {
+  const stage = await childrenStage();
+  await stage.plan("p1", [{ id: "a" }, { id: "b" }, { id: "c", needs: ["b"] }]);
+  const { id } = await stage.childFor("p1", "a");
+  const stored = (await stage.core.store.getTask(id)) ?? expect.fail();
+  await stage.core.store.saveDecision(sampleDecision(stored, { workflowHash: "lost" }));
+  await stage.finish("p1", "b");
+  expect(await stage.states("p1")).toEqual(["a running 2", "b done 1", "c running 1"]);
 });

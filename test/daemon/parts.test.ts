@@ -311,6 +311,19 @@ test.each(["worktree", "clone"] as const)(
   },
 );
 
+test("a parent's agent may remove some of the files of a part after they were merged", async () => {
+  const { begin, part, move, commit, git } = await partStage();
+  await begin();
+  const first = await part("b1111", 1);
+  commit(first.workspace, { "cup.md": "full\n", "pot.md": "hot\n" });
+  await move("b1111", "merging");
+  const { workspace } = await move("ppppp", "whole");
+  git(workspace, "rm", "-q", "cup.md");
+  git(workspace, "commit", "-qm", "Without the cup");
+  await move("ppppp", "parent");
+  expect(await move("ppppp", "whole")).toMatchObject({ status: "joined" });
+});
+
 test("a part may undo the work of a part that it was built on", async () => {
   const { begin, part, move, commit, git } = await partStage();
   await begin();

@@ -176,3 +176,17 @@ test("on a terminal the command asks the questions, is left with Ctrl-C, and goe
     /Done in part, 1 of 3 parts: coffee#1 Add dark mode\n {2}parts +1 of 3 done, 1 failed[\s\S]*it ended with 7/,
   );
 });
+
+test("a plan that is left for later is not asked again before the command is left", async () => {
+  const { base, env, main, repository } = await startCommands(scriptOf("think: { time: 1ms, about: Nothing }"), {
+    poolSize: 3,
+  });
+  const words = ["run", "Add dark mode", "--set", "skip_clarification=true"];
+  const person = atTerminal([process.execPath, main, ...words], { base, env, folder: repository, columns: 80 });
+  await person.shows(/Carry it out\? \[yes\/edit\/later\/cancel\]/);
+  person.say("later");
+  await person.shows(/^coffee#1 {2}Add dark mode .*PLANNED\n[\s\S]*signalbox task plan/);
+  person.press("C-c");
+  await person.shows(/To come back to it: signalbox run --resume \w+\n(?:.*\n)*it ended with 6/);
+  expect(person.everything().match(/Carry it out/g)).toHaveLength(1);
+});
