@@ -58,13 +58,15 @@ export interface Scene {
   /** Whether the project has a test command. */
   readonly hasTests?: false;
   /** Whether the tests pass; `hang` for tests that take an hour, `absent` for a command that cannot be started. */
-  tests?(run: TestRun): boolean | "hang" | "absent";
+  tests?(run: TestRun): boolean | "hang" | "killed";
   readonly poolSize?: number;
   /** The workspaces are clones, not worktrees. */
   readonly hasClones?: true;
   readonly autostart?: false;
   /** Operations of git that fail while a task is in a status, each with that status. */
   readonly breaks?: Readonly<Record<string, string>>;
+  /** The code of their faults; where it is missing, one that says something about the work. */
+  readonly fault?: string;
 }
 
 const hang: Turn = { hangs: true };
@@ -173,7 +175,8 @@ async function begin(scene: Scene) {
       if (typeof run !== "function") return [];
       const attempt = async (...args: readonly unknown[]) => {
         const open = await store.listTasks({ isOpen: true }, { limit: 99 });
-        if (open.some(({ task }) => task.status === status)) throw new Error(`${name} is broken.`);
+        if (open.some(({ task }) => task.status === status))
+          throw new Fault(scene.fault ?? "workspace.operation", `${name} is broken.`);
         return run.apply(port, args);
       };
       return [[name, attempt] as const];
@@ -198,12 +201,11 @@ async function begin(scene: Scene) {
         const files = repositories.folders.get(cwd)?.files ?? new Map<string, string>();
         tested.push(status);
         const result = scene.tests?.({ task, status, files }) ?? true;
-        if (result === "absent") throw new Fault("command.not-started", "There is no such program.");
         await new Promise<void>((done) => {
           clock.after(result === "hang" ? timeout : 2_000, done);
           signal?.addEventListener("abort", () => done());
         });
-        const code = signal?.aborted ? undefined : result === true ? 0 : 1;
+        const code = signal?.aborted || result === "killed" ? undefined : result === true ? 0 : 1;
         return { code, timedOut: false, output: result === true ? "ok" : "1 failed" };
       },
     },
