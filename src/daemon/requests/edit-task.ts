@@ -117,7 +117,10 @@ export function editTask(core: Core): Handler<Routes["editTask"]> {
 
 /** Refuses what the caller may not change, before anything else is looked at for the request. */
 async function refuseEdit(core: Core, { task }: StoredTask, actor: Actor, set: TaskEdit): Promise<void> {
-  const decision = edit(await core.workflows.get(task.workflowHash), task, actor, set);
+  const { branch, ...others } = set;
+  // An empty name stands for the branch that is checked out, which is looked up later.
+  const checked = branch === "" ? others : set;
+  const decision = edit(await core.workflows.get(task.workflowHash), task, actor, checked);
   if (decision.kind !== "rejected") return;
   await core.refusals.note(task, { kind: "edit", set, actor }, decision.reasons);
   throw new Refusal(decision.reasons);
