@@ -187,7 +187,11 @@ async function askThroughProxy(begin: () => Running, meanwhile: () => Promise<un
       const inside = connect(real);
       for (const each of [client, inside]) each.on("error", () => each.destroy());
       client.pipe(inside);
-      if (first !== undefined) return inside.pipe(client);
+      if (first !== undefined) {
+        // Without this, a request that was under way when the daemon was killed would wait for ever.
+        inside.on("close", () => client.destroy());
+        return inside.pipe(client);
+      }
       first = client;
       daemon.child.kill("SIGCONT");
       inside.setEncoding("utf8").on("data", (chunk: string) => {
