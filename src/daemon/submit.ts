@@ -124,7 +124,7 @@ async function unlessConflict<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A request that was decided, and what is to be saved for it; undefined where nothing changes. */
+/** The decision about a request, and what the store saves for it; undefined where nothing changes. */
 interface Decided extends Answer {
   readonly save?: Omit<SavedDecision, "at">;
   /** The task may continue by itself afterwards. */

@@ -87,7 +87,7 @@ export async function askPlan(context: Context, call: Call, messages: Messages, 
   }
 }
 
-/** Milliseconds between two looks at whether the plan is still the one that is shown. */
+/** How often the prompt looks whether the plan is still the one that it has shown, in milliseconds. */
 const pollInterval = 1_000;
 
 /** Reads an answer; `gone` once the question is out of date. */
