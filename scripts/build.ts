@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 const place = resolve(root, process.argv[2] ?? "dist");
+mkdirSync(dirname(place), { recursive: true });
 // A program that is started during the build finds the previous bundle complete.
 const folder = mkdtempSync(`${place}-`);
 

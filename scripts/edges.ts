@@ -11,9 +11,9 @@ import buildPrograms from "../test/build-programs.ts";
 import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
 
 /** The files with the scenarios of each workflow. Those of `team` and its parts need no terminals. */
-const scenarios: Readonly<Record<string, string>> = {
-  ...{ default: "default", classic: "classic", minimal: "minimal" },
-  ...{ team: "team-moves", "team-subtask": "team-subtask-moves" },
+const scenarios: Readonly<Record<string, readonly string[]>> = {
+  ...{ default: ["default"], classic: ["classic"], minimal: ["minimal"] },
+  ...{ team: ["team-moves"], "team-subtask": ["team-subtask-moves"], pipeline: ["pipeline", "pipeline-forge"] },
 };
 const workflows = Object.keys(scenarios);
 /** The timeout of a wait in a scenario. A wait for an event that never comes costs this much. */
@@ -52,7 +52,7 @@ try {
     await Promise.all(folders.map((folder) => noticeAll(folder, name, waiting)));
   }
   if (only === "" || only === input) {
-    const { failed, said } = await runTests("e2e", join("test", "e2e", "wrong-input.test.ts"), [], {});
+    const { failed, said } = await runTests("e2e", [join("test", "e2e", "wrong-input.test.ts")], [], {});
     process.stdout.write(
       `\n${input}: ${failed ? `NOT REFUSED\n${said}` : "all of it is refused, and changes nothing"}\n`,
     );
@@ -100,18 +100,18 @@ function play(
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly failed: boolean; readonly said: string }> {
   const filter = about === "" ? [] : ["--testNamePattern", about];
-  const file = join("test", "scenarios", `${scenarios[name]}.test.ts`);
-  return runTests("scenarios", file, ["--bail=1", ...filter], { ...env, SCENARIO_WORKFLOWS: folder });
+  const files = (scenarios[name] ?? []).map((file) => join("test", "scenarios", `${file}.test.ts`));
+  return runTests("scenarios", files, ["--bail=1", ...filter], { ...env, SCENARIO_WORKFLOWS: folder });
 }
 
 function runTests(
   project: string,
-  file: string,
+  files: readonly string[],
   flags: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly failed: boolean; readonly said: string }> {
   const vitest = [join("node_modules", "vitest", "vitest.mjs"), "run", "--project", project];
-  const child = spawn(process.execPath, [...vitest, file, ...flags], {
+  const child = spawn(process.execPath, [...vitest, ...files, ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });

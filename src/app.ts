@@ -102,7 +102,7 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     running?.configChanges
       .noticed(changed)
       .catch((error) => log.error("A changed setting was not recorded", { error }));
-    if (isRecovered) running?.configured();
+    if (isRecovered) running?.configured(changed);
   });
   let web: WebDoor | undefined;
   let running: RunningCore | undefined;

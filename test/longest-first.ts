@@ -10,6 +10,7 @@ const root = resolve(import.meta.dirname, "..");
  * of these could start last, and the processors would be idle while it ends.
  */
 const longest = [
+  "test/scenarios/pipeline.test.ts",
   "test/faults/simulator.test.ts",
   "test/scenarios/classic.test.ts",
   "test/scenarios/default.test.ts",

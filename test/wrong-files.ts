@@ -27,6 +27,7 @@ export const wrongFiles: readonly string[] = [
   states("a: { waits_for: slot, ask: Merge, next: b }, b: { terminal: true }"),
   states("a: { agent: { prompt: p }, waits_for: slot, next: b }, b: { terminal: true }", "prompts: { p: x }"),
   states("a: { waits_for: human, respawn_prompt: p, next: b }, b: { terminal: true }", "prompts: { p: x }"),
+  states("a: { waits_for: human, evidence: new_commits > 0, next: b }, b: { terminal: true }"),
   plain("limits: { stall: 5m }"),
   plain("settings: { rounds: { default: 0, min: 1 } }"),
   plain("settings: { visits: { default: 3 } }"),

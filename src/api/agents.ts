@@ -45,6 +45,14 @@ const runWire = record({
   startedAt: text,
   endedAt: nullable(text),
   word: text,
+  /** completed: it ended well, or had said that its work was complete. stopped: it was ended, or lost with its machine. */
+  status: oneOf("waiting", "running", "completed", "failed", "stopped"),
+  /** What it said when its work was complete; empty if it did not. */
+  report: text,
+  /** Why it failed; empty if it did not. */
+  error: text,
+  /** Milliseconds from its start to its end, or until now. */
+  duration: integer(0),
   usage: usageWire,
 });
 export type RunView = TypeOf<typeof runWire>;

@@ -65,6 +65,19 @@ export class Refusal extends Fault {
   }
 }
 
+/** A refusal as text, each reason with its fix. Returns the text behind `error:` and the text below it. */
+export function writeRefusal(
+  reasons: Refusal["reasons"],
+  last = "Nothing has changed.",
+): { message: string; hint: string } {
+  const [first, ...more] = reasons;
+  if (first === undefined) return { message: "The request was refused.", hint: last };
+  const fixOf = (fix: string, indent = "") => (fix === "" ? [] : [indent + fix]);
+  if (more.length === 0) return { message: first.text, hint: [...fixOf(first.fix), last].join("\n") };
+  const lines = reasons.flatMap(({ text, fix }) => [`- ${text}`, ...fixOf(fix, "  ")]);
+  return { message: `It was refused for ${reasons.length} reasons.`, hint: [...lines, last].join("\n") };
+}
+
 /** Turns an error body back into the error that the daemon threw. */
 export function faultOf({ error }: ErrorBody): Fault {
   if (error.reasons !== undefined) return new Refusal(error.reasons);
@@ -96,6 +109,8 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly isIdempotent?: true;
   readonly query?: Wire<Query>;
   readonly body?: Wire<Body>;
+  /** The largest body, in bytes; 1 MB where it is missing. */
+  readonly maxBody?: number;
   readonly answer: Wire<Answer>;
   /** Set if the answer is not JSON. */
   readonly answerType?: "text/event-stream" | "application/jsonl";

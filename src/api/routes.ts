@@ -1,6 +1,7 @@
 import { agentRoutes } from "./agents.ts";
 import { route } from "./client.ts";
 import { eventRoutes } from "./events.ts";
+import { handOverRoutes } from "./hand-over.ts";
 import { fingerprint, personRoutes } from "./person.ts";
 import { projectRoutes } from "./projects.ts";
 import { questionRoutes } from "./questions.ts";
@@ -12,6 +13,7 @@ import {
   explanationWire,
   mergeRoutes,
   pullRequestWire,
+  taskEdit,
   taskWire,
 } from "./tasks.ts";
 import { crewRoutes, ticketRoutes } from "./tickets.ts";
@@ -61,23 +63,6 @@ const statusWire = record({
     quiet: text,
   }),
 });
-
-const taskEdit = {
-  summary: line,
-  branch: name,
-  harness: name,
-  reviewHarness: name,
-  model: name,
-  labels: list(name),
-  priority: integer(-1_000, 1_000),
-  /** TASK, TASK:state=STATE or TASK:section=NAME. */
-  dependsOn: list(shortText(400)),
-  /** Sections of these tasks that are copied into the task's document when it starts. */
-  handDown: list(name),
-  /** US dollars ("5"), tokens ("200k"), or one of each; ["none"] for no budget. */
-  budget: list(name),
-  autostart: boolean,
-};
 
 /** Every route of the daemon. The client, the server and the OpenAPI document are generated from this. */
 export const routes = {
@@ -178,8 +163,6 @@ export const routes = {
         workflow: shortText(4_000),
         status: name,
         branchPrefix: name,
-        preset: name,
-        settings: map(any),
         parent: name,
         from: name,
         base: name,
@@ -219,7 +202,8 @@ export const routes = {
     name: "editTask",
     method: "PATCH",
     path: "/v1/tasks/:task",
-    summary: "Change a task's summary, branch or settings",
+    summary:
+      "Change a task's summary, branch, preset, settings and more; an agent at work keeps what it was started with",
     access: "run",
     isIdempotent: true,
     query: record({}, { project: name }),
@@ -255,7 +239,8 @@ export const routes = {
     access: "person",
     query: record({}, { project: name }),
     /**
-     * `unanswered`: the person lets it continue although its agent has open questions. `plan`: the fingerprint of the plan
+     * `unanswered`: the person lets it continue although its agent has open questions, findings are undecided, or commits that it
+     * merges were not reviewed. `plan`: the fingerprint of the plan
      * that the person was shown; without it, of the one that was shown last.
      */
     body: record({}, { unanswered: boolean, plan: fingerprint }),
@@ -366,6 +351,7 @@ export const routes = {
   }),
 
   ...eventRoutes,
+  ...handOverRoutes,
   ...questionRoutes,
   ...agentRoutes,
   ...workspaceRoutes,

@@ -96,6 +96,8 @@ export const taskWire = record({
   reason: text,
   /** The commit that the last verdict, or a person's approval, is about, and whose it is; null until there is one. */
   judged: nullable(record({ commit: text, role: text })),
+  /** The commit that the engine's own tests ran on last, and how they ended; null until they have run. */
+  tested: nullable(record({ commit: text, word: text })),
   /** The session of its agent: none was started, alive, dead, or unknown. */
   session: oneOf("none", "alive", "dead", "unknown"),
   /** Why an agent of the task waits for a seat, and its place in the queue; empty if none waits. */
@@ -338,3 +340,24 @@ export const mergeRoutes = {
     answer: pullRequestWire,
   }),
 } as const;
+
+/** What a person may choose for a new task, and change later. */
+export const taskEdit = {
+  summary: line,
+  branch: name,
+  harness: name,
+  reviewHarness: name,
+  model: name,
+  labels: list(name),
+  priority: integer(-1_000, 1_000),
+  /** TASK, TASK:state=STATE or TASK:section=NAME. */
+  dependsOn: list(shortText(400)),
+  /** Sections of these tasks that are copied into the task's document when it starts. */
+  handDown: list(name),
+  /** US dollars ("5"), tokens ("200k"), or one of each; ["none"] for no budget. */
+  budget: list(name),
+  autostart: boolean,
+  preset: name,
+  /** Values of the workflow's settings. Texts as on the command line count too: lists a,b and maps key:value,key:value. */
+  settings: map(any),
+};

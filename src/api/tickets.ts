@@ -123,6 +123,7 @@ const ticketFields = {
   links: list(text),
   created: text,
   assignee: text,
+  labels: list(text),
   parent: text,
   /** It is unfinished, and all its dependencies are closed. */
   isReady: boolean,

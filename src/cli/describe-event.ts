@@ -69,6 +69,12 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "message.delivered": ({ to, evidence }) => `to ${text(to)}${evidence === "typed" ? ", unconfirmed" : ""}`,
   "message.undelivered": ({ to, reason }) => `to ${text(to)}: ${text(reason)}`,
   "agent.ended": (data) => [text(data.run), ending(data)].filter((each) => each !== "").join(" "),
+  "work.completed": ({ run, outcome, summary, documents }) => {
+    const titles = items(documents).map(({ title }) => `"${text(title)}"`);
+    return `${text(run)} ${text(outcome)}: ${text(summary)}${titles.length === 0 ? "" : ` (with ${listed(titles)})`}`;
+  },
+  "stage.messaged": ({ from, to, priority, text: said }) =>
+    `${text(from)} → ${text(to)}${priority === "normal" ? "" : ` (${text(priority)})`}: ${text(said)}`,
   "agent.retried": ({ role, attempt, delay }) =>
     `${text(role)}, attempt ${text(attempt)}${Number(delay) > 0 ? ` in ${text(delay)} s` : ""}`,
   "agent.respawned": ({ role }) => text(role),
@@ -88,6 +94,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "plan.edited": ({ items: many }) => (typeof many === "number" ? count(many, "item") : ""),
   "children.ended": ending,
   "protected.changed": ({ changes }) => listed(texts(changes)) || "nothing any more",
+  "tests.ended": ({ commit, word }) => `${text(word)}, at commit ${short(commit)}`,
   "protected.tested": ({ base, work }) =>
     `with the base's protected files: ${text(base)}; as the work has them: ${text(work)}`,
   "protected.confirmed": ({ commit, changes }) => `${listed(texts(changes))}, at commit ${short(commit)}`,
@@ -99,6 +106,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "merge.predicted": ({ other, files }) => `it will conflict with ${text(other)} in ${listed(texts(files))}`,
   "merge.undone": ({ target, after }) => `undone in ${text(target)} with ${short(after)}`,
   "pr.opened": pullRequestText,
+  "pr.commented": (data) => `${pullRequestText(data)}${Number(data.round) > 0 ? `: round ${text(data.round)}` : ""}`,
   "pr.merged": pullRequestText,
   "pr.closed": pullRequestText,
   "pr.feedback": (data) => `${pullRequestText(data)}: ${text(data.text)}`,

@@ -1,3 +1,4 @@
+import type { RunView } from "../api/agents.ts";
 import type { routes } from "../api/routes.ts";
 import type { ChildrenView, ExplanationView, PullRequestView, TaskView } from "../api/tasks.ts";
 import type { TypeOf } from "../api/wire.ts";
@@ -7,7 +8,7 @@ import type { Context } from "./context.ts";
 import { type Paint, visible } from "./fast/tell.ts";
 import { shownTask } from "./find.ts";
 import { describeCounts, writeParts } from "./parts.ts";
-import { count, cut, listed, wrapMessage, writeAge, writeTime } from "./text.ts";
+import { count, cut, listed, wrapMessage, writeAge, writeCost, writeDuration, writeTime } from "./text.ts";
 
 /** Where a task is, what blocks it, who can move it, and what happens by itself. */
 export function describeExplanation(
@@ -68,6 +69,22 @@ function whoOf(by: readonly string[]): string {
 
 type EffectView = ExplanationView["owed"][number];
 type DocumentView = TypeOf<typeof routes.getDocument.answer>;
+
+/** A line for each run of a task: how it stands, how long it took, what it cost, and what it said or why it failed. */
+export function describeRuns(runs: readonly RunView[], { paint, columns }: Pick<Context, "paint" | "columns">) {
+  if (runs.length === 0) return [];
+  const lines = runs.slice(-maxRuns).map(({ key, status, duration, usage, report, error }) => {
+    const cost = usage.cost === null ? [] : [writeCost(usage.cost)];
+    const said = visible(report || error).replace(/\s+/g, " ");
+    const head = `  ${[key, status, writeDuration(duration), ...cost].join("  ")}`;
+    return cut(said === "" ? head : `${head}  ${said}`, columns);
+  });
+  const left = runs.length - lines.length;
+  return ["", paint.bold(left > 0 ? `Runs (the last ${lines.length} of ${runs.length})` : "Runs"), ...lines];
+}
+
+/** A task that was sent back often has many; `signalbox agent ps --all` lists them all. */
+const maxRuns = 20;
 
 /** Describes a task for people. Unset fields are left out. */
 export function describeTask(
@@ -138,6 +155,8 @@ function rowsOf(
         : `signalbox task diff ${task.id}, or in your repository: signalbox task fetch ${task.id}`,
     ],
     ["pull request", pullRequest === null ? task.prUrl : pullRequestText(pullRequest)],
+    ["verdict for", task.judged === null ? "" : `${task.judged.commit.slice(0, 10)} (${task.judged.role})`],
+    ["tests ran on", task.tested === null ? "" : `${task.tested.commit.slice(0, 10)} (${task.tested.word})`],
     ["ticket", task.ticket],
     ["protected", task.protectedChanges.join("; ")],
     ["parent", task.parent],

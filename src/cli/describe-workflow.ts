@@ -119,6 +119,7 @@ function stateLines(state: State, width: number, columns: number): readonly stri
   const about = [
     describeWait(state),
     ...(state.unless.length > 0 ? [`skipped when ${state.unless.map(writeGuard).join(" and ")}`] : []),
+    ...(state.evidence.length > 0 ? [`evidence: ${state.evidence.map(writeGuard).join(" and ")}`] : []),
     ...(state.do.length > 0 ? [`does ${state.do.map(actionText).join(", ")}`] : []),
     ...(limits === "" ? [] : [`limits ${limits}`]),
     ...(state.respawn === undefined || state.terminal ? [] : [`respawn prompt ${state.respawn.prompt}`]),
@@ -259,6 +260,7 @@ function stateDocument(state: State) {
     outcome: state.outcome,
     wait: state.wait,
     unless: state.unless.map(writeGuard),
+    evidence: state.evidence.map(writeGuard),
     do: state.do.map(actionDocument),
     rules: state.rules.map(ruleDocument),
     limits: state.limits,

@@ -112,7 +112,7 @@ const taskCommands = buildRouteMap({
     export: exportTask,
     delete: deleteTask,
   },
-  aliases: { ls: "list", new: "create", rm: "delete" },
+  aliases: { ls: "list", new: "create", rm: "delete", "launch-fixer": "continue", "clear-error": "continue" },
   docs: { brief: "Create, inspect and move tasks" },
 });
 

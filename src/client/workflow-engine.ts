@@ -137,12 +137,13 @@ async function failedNotes(client: Client, task: string, since: number): Promise
 
 /** The fields of a task that prompts can use. */
 function taskOf(view: TaskView): Task {
-  const { needs: _, held, judged, runs: __, outcome: ___, part: ____, children: _____, ...known } = view;
+  const { needs: _, held, judged, tested, runs: __, outcome: ___, part: ____, children: _____, ...known } = view;
   return {
     ...blankIdentity,
     ...known,
     ...{ preset: "", settings: {}, entry: 0, visits: {}, runs: {}, sessions: {}, runCount: 0, results: {}, log: [] },
     ...{ spent: { sections: [], head: "" }, wait: noProgress, attended: false, held: held ?? undefined, reason: "" },
     judged: judged ?? undefined,
+    tested: tested ?? undefined,
   };
 }

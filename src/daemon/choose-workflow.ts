@@ -77,15 +77,16 @@ function checkTrust({ places }: Core, project: string, { found, hash }: FoundTex
 }
 
 /**
- * Continues the tasks that are held until a person runs `command`, which the reason of each names. The project's other
+ * Continues the tasks that are held until a person runs one of `commands`, which the reason of each names. The project's other
  * tasks are woken too, because their next step may have been refused as well.
  */
-export async function continueHeld(core: Core, project: string, command: string): Promise<void> {
+export async function continueHeld(core: Core, project: string, ...commands: readonly string[]): Promise<void> {
   for (let before: number | undefined; ; ) {
     const page = { limit, ...(before === undefined ? {} : { before }) };
     const tasks = await core.store.listTasks({ project, isOpen: true }, page);
     for (const { task } of tasks) {
-      if (task.held?.reason.includes(command)) {
+      const { reason = "" } = task.held ?? {};
+      if (commands.some((command) => reason.includes(command))) {
         await core
           .submit(task.id, { kind: "continue", actor: { role: "human" } })
           .catch((error) => core.log.warn("A held task could not continue", { task: task.id, error }));

@@ -14,7 +14,8 @@ import { isCheckout } from "../ports/records.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Channels, Clock, Commands, Ids, Log } from "../ports/system.ts";
 import type { ProjectFiles } from "../project-tests/finders.ts";
-import { type AgentsPorts, createAgents } from "./agents/agents.ts";
+import { type Agents, type AgentsPorts, createAgents } from "./agents/agents.ts";
+import { createAskModel } from "./agents/ask-model.ts";
 import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
 import { createConfine } from "./agents/confine.ts";
 import { createPauses } from "./agents/dispatch.ts";
@@ -41,6 +42,7 @@ import { createNeeds, noticeRuns } from "./needs/needs.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { performersOf } from "./performers.ts";
 import { allTasks, noTickets, type TicketsOf } from "./project.ts";
+import { continueMapped, tiersIn } from "./project-models.ts";
 import { createRefusals } from "./refusals.ts";
 import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
@@ -108,7 +110,7 @@ export interface RunningCore extends Core {
   /** Continues every open task from its stored state. */
   recover(): Promise<void>;
   /** The configuration has changed: tasks and runs that waited for a raised limit continue immediately. */
-  configured(): void;
+  configured(keys: readonly string[]): void;
   /** Nothing can be saved, and why; without a fault, saving works again. */
   savingChanged(fault: Fault | undefined): void;
   /** Starts nothing new, and waits for work in progress. Agents continue. */
@@ -180,14 +182,14 @@ export function createCore(ports: CorePorts): RunningCore {
   const poolSize = async (project: string) => (await store.getProject(project))?.poolSize ?? 1;
   const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
   const inTurn = createTurns();
+  const ticketsOf = ports.ticketsOf ?? noTickets;
   const parts =
     ports.workspacesOf &&
     createGitParts({
       ...{ store, clock, log, inTurn, places, config, workflowOf, onError, commands, env, settingsOf },
-      workspacesOf: ports.workspacesOf,
-      forgeOf: ports.forgeOf,
+      ...{ ticketsOf, workspacesOf: ports.workspacesOf, forgeOf: ports.forgeOf, limits: ports.limits },
       landing: ports.landing ?? {},
-      limits: ports.limits,
+      askModel: createAskModel(() => agents),
       submit: (...asked) => submit(...asked),
       changed: (stored) => changed(stored, false),
       troubled: (task) => needs.noticed(task),
@@ -204,14 +206,10 @@ export function createCore(ports: CorePorts): RunningCore {
   const looking = { store, workflowOf, factsOf, ...(parts === undefined ? {} : { outsideOf: parts.outsideOf }) };
   const refusals = createRefusals({ store, clock });
   const submit = createSubmit({
-    ...looking,
-    refusals,
-    inTurn,
-    clock,
+    ...{ ...looking, refusals, inTurn, clock },
     changed: (stored, mayGoOn) => changed(stored, mayGoOn),
   });
   const folderOf = (task: Task) => boundFolder(store, task);
-  const ticketsOf = ports.ticketsOf ?? noTickets;
   const portOf = async (task: Task) =>
     (await store.workspaces.list({ task: task.id })).find((workspace) => !isCheckout(workspace))?.port;
   const commandPorts = { commands, log, env, ...(signal === undefined ? {} : { signal }) };
@@ -222,13 +220,13 @@ export function createCore(ports: CorePorts): RunningCore {
   const isUnconfigured = () => config().unknown !== undefined;
   const isPaused = (project: string) => isUnconfigured() || pauses.why(project) !== undefined;
   const agentSettings = () => agentConfig(config().values);
-  const agents =
+  const agents: Agents | undefined =
     ports.agents &&
     createAgents({
       ...{ ...ports.agents, store, clock, ids: ports.ids, log, places, callers, workflowOf, folderOf, portOf },
-      ...{ pauses, onError },
+      ...{ pauses, onError, git: ports.git, config: agentSettings },
       submit: (...asked) => submit(...asked),
-      config: agentSettings,
+      tiersOf: tiersIn({ home: ports.home, places, config, store }),
       environment: {
         ...{ env: ports.agents.env, home: ports.home, places },
         allowed: () => agentSettings().agentsEnvironment,
@@ -255,7 +253,7 @@ export function createCore(ports: CorePorts): RunningCore {
       parts === undefined
         ? testsOf({ ...commandPorts, store, places, folderOf, portOf, settingsOf })
         : protectedTests({
-            ...{ ...parts.repositories, ...commandPorts, store, places, folderOf, portOf, settingsOf },
+            ...{ ...parts.repositories, ...commandPorts, store, places, folderOf, portOf, settingsOf, submit },
             filesIn: ports.filesIn ?? projectFiles,
           }),
     closeTicket: closeTicket({ store, clock, ticketsOf }),
@@ -371,8 +369,9 @@ export function createCore(ports: CorePorts): RunningCore {
       await crew.recover();
       receiver.wake();
     },
-    configured() {
+    configured(keys) {
       agents?.configured();
+      if (keys.includes("model_tiers")) void continueMapped(core).catch(onError);
       scheduler.wake();
       chats.wake();
       receiver.wake();

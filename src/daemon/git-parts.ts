@@ -5,23 +5,27 @@ import type { Places } from "../home/places.ts";
 import type { Turns } from "../keyed.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Clock, Log } from "../ports/system.ts";
+import type { AskModel } from "./agents/ask-model.ts";
 import { publishAgents } from "./callers.ts";
 import type { Repositories } from "./core.ts";
 import { type CheckoutFor, createCheckouts } from "./effects/checkout.ts";
 import { type ForgeEffectPorts, forgeEffects } from "./effects/forge.ts";
 import { gitEffects } from "./effects/workspace.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
+import { watchIssues } from "./forge/watch-issues.ts";
 import { watchPullRequests } from "./forge/watch-pull-requests.ts";
 import type { Where } from "./landing-place.ts";
 import { createPredictions } from "./merging/conflicts.ts";
 import { mergeEffect } from "./merging/merge-effect.ts";
 import { createRepositories, type Landing } from "./merging/test-merged.ts";
 import type { Performers } from "./perform.ts";
+import type { TicketsOf } from "./project.ts";
 import { createDiffOf, type DiffOf } from "./prompt-diff.ts";
 import { createProtection } from "./protection.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { Submit } from "./submit.ts";
 import { createFollowBranch } from "./workspaces/branch.ts";
+import { placeDocuments } from "./workspaces/documents.ts";
 import { recoverPools } from "./workspaces/free-workspaces.ts";
 import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
 import { createOutside, type OutsideOf } from "./workspaces/outside.ts";
@@ -46,6 +50,7 @@ interface GitPartsPorts {
   readonly workspacesOf: WorkspacesOf;
   readonly settingsOf: SettingsOf;
   readonly forgeOf: ForgeOf | undefined;
+  readonly ticketsOf: TicketsOf;
   readonly landing: Partial<Landing>;
   readonly limits: (() => UpkeepLimits) | undefined;
   workflowOf(task: Task): Promise<Workflow>;
@@ -59,6 +64,7 @@ interface GitPartsPorts {
   /** The problem of a task's workspace has changed. */
   troubled(task: string): void;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
+  readonly askModel: AskModel;
   /** Whether a person has paused a project. */
   isPaused(project: string): boolean;
   onError(error: unknown): void;
@@ -110,8 +116,10 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     ...{ ...given, workspacesOf, predictions, protection, signal: stopping.signal },
     where,
   });
+  const mergeHere = mergeEffect(repositories);
   const forge = forgeOf && {
-    ...{ store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf, protection },
+    ...{ mergeHere, where, store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf, protection },
+    ticketsOf: given.ticketsOf,
     mergeMethod: () => setting("forgeMerge"),
     opened: () => watch?.wake(),
   };
@@ -123,6 +131,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       changed: given.changed,
       tellPerson: given.tellPerson,
     });
+  const issues = forgeOf && watchIssues({ ...given, interval: () => setting("forgeInterval") });
   /** Updates the task files, in which agents see the state of the task. */
   const refreshFiles = (id: string) =>
     inTurn(filesOf(id), async () => {
@@ -172,14 +181,16 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     forge,
     performers: {
       ...gitEffects({ ...repositories, ...given, workspacesOf, parking, limits, room }),
-      merge: mergeEffect(repositories),
+      merge: mergeHere,
     },
     forgePerformers: forge && forgeEffects(forge),
     async placeFiles(task, role) {
       const project = await store.getProject(task.project);
       if (project === undefined) return "";
       await refreshFiles(task.id);
-      return fileNameOf(store, (await workspacesOf(project)).kind, task, role);
+      const { kind } = await workspacesOf(project);
+      await placeDocuments(store, kind, task);
+      return fileNameOf(store, kind, task, role);
     },
     diffOf: createDiffOf({ store, workspacesOf, where }),
     checkoutFor: createCheckouts({
@@ -191,6 +202,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       room.changed(stored.task.id);
       if (stored.task.workspace !== "") refresh(stored.task);
       if (!stored.isOpen) dropBranch(stored.task);
+      issues?.noticed(stored);
     },
     async preparePools() {
       await followHome({ ...pools, submit });
@@ -200,11 +212,14 @@ export function createGitParts(given: GitPartsPorts): GitParts {
     async recover() {
       await repositories.merging.recover();
       watch?.wake();
+      await issues?.recover();
     },
     async stop() {
       stopping.abort();
       room.stop();
-      await Promise.all([predictions, upkeepTimer, parking, repositories.merging, watch].map((each) => each?.stop()));
+      await Promise.all(
+        [predictions, upkeepTimer, parking, repositories.merging, watch, issues].map((each) => each?.stop()),
+      );
       await Promise.all(underWay);
     },
   };

@@ -1,7 +1,9 @@
 import type { Route } from "../api/client.ts";
 import { type Routes, routes } from "../api/routes.ts";
+import { problemsOf, type Wire } from "../api/wire.ts";
+import { Fault } from "../fault.ts";
 import { isJsonObject } from "../json.ts";
-import { claimOf, findTask } from "./authorise.ts";
+import { claimOf, createAuthorise, findTask } from "./authorise.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
@@ -26,6 +28,8 @@ import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
 import { decideFindings, listFindings } from "./requests/findings.ts";
+import { completeWork, listHandedOver, listTools, sendStageMessage } from "./requests/hand-over.ts";
+import { type Inside, mcp } from "./requests/mcp.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import {
@@ -80,13 +84,34 @@ export type Handler<R> =
 
 /** The handler of each route. */
 export function createHandlers(core: Core): Readonly<Record<string, Answering>> {
+  const authorise = createAuthorise(core);
+  /** Over the socket callers without a credential are refused by the handlers; here every caller has one. */
+  const inside: Inside =
+    ({ caller, folder }) =>
+    async (route, { params = {}, query = {}, body = {} } = {}) => {
+      const texts = Object.fromEntries(
+        Object.entries(query as object).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, String(value)]],
+        ),
+      );
+      const asked = { params, query: texts as never, body: body as never, caller, folder, lastEvent: "" };
+      await authorise(route as Route, asked, false);
+      const problems = [
+        ...(route.query === undefined ? [] : problemsOf(route.query as Wire<unknown>, texts, "The query")),
+        ...(route.body === undefined ? [] : problemsOf(route.body as Wire<unknown>, body, "The body")),
+      ];
+      if (problems.length > 0) throw new Fault("request.invalid", problems.join("\n"));
+      const answer = await all[route.name]?.(asked, undefined as never);
+      return JSON.parse(JSON.stringify(answer ?? null));
+    };
   const made = Object.entries(handlers).map(([name, make]) => {
-    const handler = make(core) as Answering;
+    const handler = make(core, inside) as Answering;
     const route: Route = routes[name as keyof Routes];
     const noted = route.isNoted === true ? noting(core, route, handler) : handler;
     return [name, needsConfig(name as keyof Routes) ? whileConfigured(core, noted) : noted] as const;
   });
-  return Object.fromEntries(made);
+  const all: Readonly<Record<string, Answering>> = Object.fromEntries(made);
+  return all;
 }
 
 /** The routes with which a person can end tasks, agents and the daemon, or mend the settings, whatever these are. */
@@ -100,6 +125,8 @@ const brakes: ReadonlySet<keyof Routes> = new Set([
   "endRun",
   "backup",
   "announceConfig",
+  // The routes that its tools call are checked by themselves.
+  "mcp",
 ]);
 
 function needsConfig(name: keyof Routes): boolean {
@@ -232,4 +259,9 @@ const handlers = {
   stopCrew,
   giveTicket,
   restartSlot,
-} satisfies { readonly [Name in keyof Routes]: (core: Core) => unknown };
+  completeWork,
+  sendStageMessage,
+  listHandedOver,
+  listTools,
+  mcp,
+} satisfies { readonly [Name in keyof Routes]: (core: Core, inside: Inside) => unknown };

@@ -2,7 +2,7 @@ import { hash as hashed } from "node:crypto";
 import type { TaskDocument } from "../documents/task-document.ts";
 import type { TaskEvent } from "../engine/decision.ts";
 import { startOf } from "../engine/persons-turn.ts";
-import type { Artifact, Facts, Unreadable } from "../engine/request.ts";
+import type { Artifact, FactName, Facts, Unreadable } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
@@ -73,7 +73,11 @@ export async function gatherFacts(
   const workflow = await workflowOf(task);
   let document = await store.getDocument(task.id);
   const mustBeMerged = given.mergedFor !== undefined && workflow.states[given.mergedFor]?.outcome === "done";
-  const looking = outsideOf(task, mustBeMerged || asksForMain(workflow, task), given.ended !== undefined);
+  const looking = outsideOf(task, {
+    main: mustBeMerged || asksFor(workflow, task, "merged"),
+    changes: given.ended !== undefined,
+    newCommits: asksFor(workflow, task, "new_commits"),
+  });
   const outside = await (timeLimit === undefined ? looking : withinLimit(looking, timeLimit));
   const head = outside.facts?.head ?? "";
   const changes: TaskEvent[] = [];
@@ -168,19 +172,21 @@ function troublesOf({ unreadable, gone }: Outside): readonly Unreadable[] {
   return [...(unreadable === undefined ? [] : [unreadable]), ...missing];
 }
 
-/** Whether a transition out of the task's state, or a rule of it, depends on what was merged. */
-function asksForMain({ states }: Workflow, { status }: Task): boolean {
+/** Whether a transition out of the task's state, a rule of it or its evidence depends on this fact. */
+function asksFor({ states }: Workflow, { status }: Task, fact: FactName): boolean {
   const state = states[status];
   if (state === undefined) return false;
-  const before = askingForMain.get(state);
-  if (before !== undefined) return before;
-  const guards = [...Object.values(state.out).flat(), ...state.rules].flatMap(({ when }) => when);
-  const asks = guards.some(({ source, field }) => source === "fact" && field === "merged");
-  askingForMain.set(state, asks);
-  return asks;
+  const facts = askedFacts.get(state) ?? factsAsked(state);
+  askedFacts.set(state, facts);
+  return facts.has(fact);
 }
 
-const askingForMain = new WeakMap<State, boolean>();
+function factsAsked({ out, rules, evidence }: State): ReadonlySet<string> {
+  const guards = [...Object.values(out).flat(), ...rules].flatMap(({ when }) => when);
+  return new Set([...guards, ...evidence].filter(({ source }) => source === "fact").map(({ field }) => field));
+}
+
+const askedFacts = new WeakMap<State, ReadonlySet<string>>();
 
 const noOutside: OutsideOf = async () => nothingOutside;
 

@@ -7,7 +7,7 @@ import { isForParts } from "../engine/child-workflows.ts";
 import { createTask as decideCreation } from "../engine/create.ts";
 import type { Facts } from "../engine/request.ts";
 import { blankIdentity, type TaskIdentity } from "../engine/task.ts";
-import type { RunSpec, Settings, Workflow } from "../engine/workflow.ts";
+import type { Settings, Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import { type ResolvedConfig, resolveConfig } from "../home/config.ts";
 import { readRepositoryConfig, trustedChoices } from "../home/trust.ts";
@@ -22,6 +22,7 @@ import {
   notAllowed,
   warnMissing,
 } from "./agents/harnesses.ts";
+import { refuseModels } from "./agents/models.ts";
 import { findTask, idsOf } from "./authorise.ts";
 import {
   aboutPullRequest,
@@ -91,7 +92,6 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   const children = await childWorkflows(core, project, chosen);
   const warnings = [
     ...untrustedChoices(core, project),
-    ...unfinishedParts(chosen.workflow),
     ...(await checkHarnesses(core, project, [chosen.workflow, ...children], identity)),
   ];
   const facts = await firstFacts(core, project, document);
@@ -115,7 +115,8 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     return decision;
   };
   // Decided once before anything is changed, so that a refused request changes nothing.
-  decideNew(0);
+  const { task: wanted } = decideNew(0);
+  refuseModels(core.agents?.ports, config.modelTiers.value, [chosen.workflow, ...children], wanted);
   const target = identity.base || project.defaultBranch;
   await mustHaveStart(core, project, chosen.workflow, target);
   await branchGivenBack(core, identity);
@@ -296,7 +297,11 @@ export async function freeId({ ids, store }: Core): Promise<string> {
 type ConfigFlags = Partial<TypeOf<NonNullable<Routes["createTask"]["body"]>>>;
 
 /** The command line has already combined flags and environment. */
-export function configFor(core: Core, project: Project, flags: ConfigFlags = {}): ResolvedConfig {
+export function configFor(
+  core: Pick<Core, "home" | "places" | "config">,
+  project: Project,
+  flags: ConfigFlags = {},
+): ResolvedConfig {
   const repository = readRepositoryConfig(core.home, project.path);
   const { workflow, harness, reviewHarness, branchPrefix } = project;
   const recorded = Object.entries({ workflow, harness, reviewHarness, branchPrefix }).filter(
@@ -317,44 +322,6 @@ export function configFor(core: Core, project: Project, flags: ConfigFlags = {})
   });
 }
 
-/** What a workflow asks for that this version cannot do yet, as sentences for the creator of a task. */
-export function unfinishedParts(workflow: Workflow): readonly string[] {
-  const states = Object.values(workflow.states);
-  const found: string[] = [];
-  const runs = states.flatMap((state) => runsOf(state.wait));
-  if (runs.some(({ tools }) => (tools ?? []).some((tool) => !toolClasses.includes(tool))))
-    found.push("Tools that are named one by one work with Claude Code only; other harnesses refuse them or the task.");
-  if (usesTiers(workflow, runs))
-    found.push(
-      '"large" and "small" are not mapped to models yet: they reach the harness as they are. Name a model instead.',
-    );
-  if (states.some((state) => state.do.some(({ name }) => name === "merge_pr")))
-    found.push(
-      "This workflow merges through pull requests on GitHub: without GitHub, the task stops before its merge.",
-    );
-  return found;
-}
-
-const toolClasses = ["read", "write", "execute", "web"];
-const tiers = ["large", "small"];
-
-function runsOf(wait: Workflow["states"][string]["wait"]): readonly RunSpec[] {
-  if (wait.kind === "agent") return [wait.run];
-  return wait.kind === "panel" ? [wait.member, wait.judge] : [];
-}
-
-function usesTiers(workflow: Workflow, runs: readonly RunSpec[]): boolean {
-  const models = runs.flatMap(({ model }) => (model === undefined ? [] : [model]));
-  const values = models.flatMap((model) => {
-    const setting = /^\{(.+)\}$/.exec(model)?.[1];
-    if (setting === undefined) return [model];
-    const value = workflow.settings[setting]?.default;
-    if (typeof value === "object") return Object.values(value) as readonly string[];
-    return [String(value)];
-  });
-  return values.some((value) => tiers.includes(value));
-}
-
 /** Refuses harnesses in which a task's agents could never be started. Returns further warnings about them. */
 async function checkHarnesses(
   { agents }: Core,
@@ -364,7 +331,7 @@ async function checkHarnesses(
 ): Promise<readonly string[]> {
   if (agents === undefined) return [];
   const { harnesses } = agents.ports;
-  const reasons = workflows.flatMap((workflow) => checkNeeds(harnesses, workflow, task));
+  const reasons = workflows.flatMap((workflow) => checkNeeds(harnesses, workflow, task, agents.ports.config()));
   if (reasons.length > 0) throw new Refusal(reasons);
   const needed = workflows.flatMap((workflow) => neededHarnesses(workflow, task));
   const missing = await warnMissing(harnesses, [...new Set(needed)]);

@@ -44,6 +44,7 @@ export function performersOf(parts: PerformerParts): Performers {
     spawn_next: parts.spawnNext,
     start_children: parts.startChildren,
     stop_children: parts.stopChildren,
+    sync_idle_agents: git?.sync_idle_agents,
     sync_repo: git?.sync_repo,
   };
   const names = new Set([...Object.keys(table), ...Object.keys(given)]);

@@ -1,9 +1,10 @@
+import type { Reason } from "../engine/decision.ts";
 import { whyFixed } from "../engine/plan-edit.ts";
 import type { Judged, Task } from "../engine/task.ts";
 import { Fault } from "../fault.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
-import type { LandingPlace } from "./landing-place.ts";
+import { type LandingPlace, placeOf } from "./landing-place.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 
 // Whether the work that is to be merged is the work that was reviewed, and what of it the person was shown last.
@@ -75,6 +76,23 @@ export function unreviewedTrouble(
       `Or let its agent hand it over again: signalbox task request-changes ${id} -m "Hand over the newest commit."`,
     ].join("\n"),
   };
+}
+
+/** Why a person's word must not merge the work: nobody has reviewed a part of it, and the person was not shown the present commit. */
+export async function unseenWork(core: Core, task: Task, head: string): Promise<Reason | undefined> {
+  if (task.judged === undefined || core.repositories === undefined) return undefined;
+  if ((await seenCommit(core, task)) === head) return undefined;
+  const project = await core.store.getProject(task.project);
+  if (project === undefined) return undefined;
+  const own = await core.repositories.workspacesOf(project);
+  const place = await placeOf({ store: core.store, where: core.repositories.where() }, own, project, task);
+  const unreviewed = await unreviewedWork(own, place, task, head);
+  if (unreviewed === undefined) return undefined;
+  const fix = [
+    `See the difference: signalbox task diff ${task.id} --since-review`,
+    `Then, or to go on without it: signalbox task continue ${task.id} --yes`,
+  ].join("\n");
+  return { code: "unreviewed", text: unreviewedTrouble(task, unreviewed).reason, fix };
 }
 
 /** Notes that the person was shown a commit. */

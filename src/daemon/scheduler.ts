@@ -1,6 +1,6 @@
 import { storedDependency } from "../engine/dependency.ts";
 import { saysWhenNext } from "../engine/needs.ts";
-import { startOf } from "../engine/persons-turn.ts";
+import { personsStart, startOf } from "../engine/persons-turn.ts";
 import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
@@ -207,8 +207,9 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     const way = startOf(workflow, task);
     const start = startsByItself(workflow, task) && held === undefined && phase === "waiting" ? way : undefined;
     // In a waiting state the task may just have been given a slot, or may not have released its earlier one yet. A parent
-    // without a workspace leaves its slot to its children.
-    const needsNone = way !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";
+    // without a workspace leaves its slot to its children. A task that a person has not started yet needs none.
+    const needsNone =
+      personsStart(workflow, task) !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";
     const isTaken = !needsNone || phase === "doing" || workspace !== "";
     const isBegun = task.part !== undefined || task.status !== workflow.initial[0];
     setSeat(task.id, { revision, project, age, priority, dependsOn, isBegun, isTaken, start });

@@ -6,7 +6,7 @@ import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import { createTurns, type Turns } from "../keyed.ts";
-import type { SavedDecision, StoredEffect, StoredTask } from "../ports/store.ts";
+import type { SavedDecision, StoredArtifact, StoredEffect, StoredTask } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import { evidenceOf, gatherFacts, type LookPorts, lookTimeout, type TimeLimit, withEvidence } from "./look.ts";
 import { createRefusals, type Refusals } from "./refusals.ts";
@@ -148,8 +148,7 @@ async function decideOnce(
   const { task } = stored;
   const { id, status: from } = task;
   const actor = actorOf(request);
-  // A failure is recorded whatever the state of the workspace, which may be the very reason for it.
-  const seen = request.kind === "unsettled" || request.kind === "mended" ? withoutOutside(ports) : ports;
+  const seen = isRecord(request) ? withoutOutside(ports) : ports;
   const told = {
     asks: request.kind === "move",
     starts: request.kind === "move" || request.kind === "continue",
@@ -172,8 +171,9 @@ async function decideOnce(
   const decision = owes ? first : settledAtOnce(workflow, first, facts);
   if (decision.kind === "ignored" || decision.kind === "rejected") return { decision, ...unchanged };
   const dropsOwed = endsWork(task, request, decision.task) || leavesFailure(task, decision);
-  const artifacts = evidenceOf(id, decision.events, facts, document.authors, clock.now());
-  const events = withEvidence(decision.events, artifacts, actor.run);
+  const evidence = evidenceOf(id, decision.events, facts, document.authors, clock.now());
+  const artifacts = [...evidence, ...handedOver(task, request, decision.task, clock.now())];
+  const events = withEvidence(decision.events, evidence, actor.run);
   return {
     ...{ decision, stored, from },
     mayGoOn: owes || decision.effects.length > 0 || decision.task.phase !== "waiting",
@@ -189,6 +189,23 @@ async function decideOnce(
       retriesFailed: isTriedAgain(task, request),
     },
   };
+}
+
+/** The documents that the request has handed over, with their texts. */
+function handedOver(
+  before: Task,
+  request: Request,
+  { id, documents = [] }: Task,
+  at: number,
+): readonly StoredArtifact[] {
+  if (request.kind !== "complete") return [];
+  return documents.flatMap((document) => {
+    if (before.documents?.includes(document)) return [];
+    const { type, title, sha256: hash, role, run, commit, state } = document;
+    const given = request.documents.find((each) => each.type === type && each.title === title);
+    if (given === undefined) return [];
+    return [{ task: id, section: title, text: given.text, hash, role, run, commit, at, document: { type, state } }];
+  });
 }
 
 const maxHops = 10;
@@ -209,6 +226,16 @@ function settledAtOnce(workflow: Workflow, decision: Decision, facts: Facts, hop
 /** An idle agent is reported whatever fails in its workspace: otherwise no person would learn that nothing moves. */
 function timeLimitFor({ kind }: Request, clock: Clock): TimeLimit | undefined {
   return kind === "idle" ? { clock } : undefined;
+}
+
+/**
+ * A failure and the result of tests are recorded whatever the state of the workspace, which may be the very reason for the
+ * failure, and which the tests may have changed.
+ */
+function isRecord(request: Request): boolean {
+  return request.kind === "edit"
+    ? request.set.tested !== undefined
+    : request.kind === "unsettled" || request.kind === "mended";
 }
 
 function withoutOutside({ outsideOf: _, ...ports }: SubmitPorts): LookPorts {

@@ -43,6 +43,7 @@ function taskView(
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
     reason: state?.outcome === "failed" ? task.reason : "",
     judged: task.judged ?? null,
+    tested: task.tested ?? null,
     session: sessionOf(state, task, agents),
     waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
     paused: (state?.terminal === true ? undefined : agents?.pauses.why(task.project)) ?? "",

@@ -136,9 +136,12 @@ export const merge: ActionDeclaration = {
 
 const mergePr: ActionDeclaration = {
   name: "merge_pr",
-  summary: "Merge the pull request on the forge",
+  summary: "Merge the pull request on the forge; without a forge, merge as `merge` does",
   params: {},
-  words: { unapproved: "temporary", unmergeable: "temporary", protected: "person" },
+  words: {
+    ...{ unapproved: "temporary", unmergeable: "temporary", unreviewed: "answer" },
+    ...{ conflict: "answer", tests: "answer", protected: "person" },
+  },
   holds: true,
   begins: "work",
 };
@@ -217,7 +220,7 @@ const runCommand: ActionDeclaration = {
 const runTests: ActionDeclaration = {
   name: "run_tests",
   summary: "Run the project's tests",
-  params: { command: { type: "list" }, timeout: { type: "duration" } },
+  params: { command: { type: "list" }, timeout: { type: "duration" }, only: { type: "text", oneOf: ["stale"] } },
   words: { tests: "answer", untested: "answer" },
   holds: true,
   inWorkspace: "always",
@@ -264,7 +267,7 @@ const spawnNext: ActionDeclaration = {
 
 const syncIdleAgents: ActionDeclaration = {
   name: "sync_idle_agents",
-  summary: "Update idle workspaces",
+  summary: "Let free workspaces of the project follow its branch",
   params: {},
   words: {},
   holds: false,

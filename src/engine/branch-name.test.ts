@@ -6,6 +6,7 @@ import {
   branchNameProblem,
   defaultBranch,
   isDefaultBranch,
+  nameInAnswer,
   nearestBranchName,
   prefixForLabels,
   slug,
@@ -145,4 +146,12 @@ test("any text becomes a name that git accepts, and an accepted name stays uncha
   );
   expect(made.map(branchNameProblem).filter((problem) => problem !== undefined)).toEqual([]);
   expect(acceptedByGit(made)).toEqual(made);
+});
+
+test("a model's name is two to four lower-case words with hyphens between them", () => {
+  for (const name of ["weak-coffee", "quiet-thunder-2", "a-b-c-d"]) expect(nameInAnswer(` ${name}\n`)).toBe(name);
+  const others = [undefined, "", "coffee", "a-b-c-d-e", "Weak-Coffee", "weak coffee", "weak..coffee", "weak--coffee"];
+  const more = ["-weak-coffee", "weak-coffee-", "fix/weak-coffee", "weak-coffee.lock", "weak\n-coffee", "süß-kaffee"];
+  const long = "coffee".repeat(50);
+  for (const answer of [...others, ...more, `weak-${long}`]) expect(nameInAnswer(answer)).toBeUndefined();
 });

@@ -46,6 +46,14 @@ export function prefixForLabels(labels: readonly string[]): string {
   return ["docs", "refactor", "test"].find((name) => names.has(name)) ?? "feature";
 }
 
+/** The name in a model's answer: two to four lower-case words, joined by hyphens. Undefined where it is anything else. */
+export function nameInAnswer(answer: string | undefined): string | undefined {
+  const name = answer?.trim() ?? "";
+  return name.length <= maxNameLength && /^[a-z][a-z0-9]*(?:-[a-z0-9]+){1,3}$/.test(name) ? name : undefined;
+}
+
+const maxNameLength = 60;
+
 /** Makes any text a part of a branch name: `[a-z0-9-]`, at most `max` characters, cut between words where possible. */
 export function slug(text: string, max = 40): string {
   const plain = text

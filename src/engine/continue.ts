@@ -7,6 +7,7 @@ import { guardReasons, rejected, standing, targetsFor } from "./move.ts";
 import { isPersonsTurn, isWorkedIn, seeRun, wantsAnswer } from "./persons-turn.ts";
 import type { Actor, Facts, PersonsWord } from "./request.ts";
 import { specOf } from "./run-spec.ts";
+import { ticketWord } from "./settled.ts";
 import { after, endWait, startWork } from "./take-rule.ts";
 import type { Task, WaitProgress } from "./task.ts";
 import { isTemporary } from "./when.ts";
@@ -82,7 +83,8 @@ function mayContinue(state: State, task: Task, actor: Actor): Reason | undefined
     };
   }
   if (task.held !== undefined) {
-    if (actor.role === "human" || isTemporary(task.held.word)) return undefined;
+    // The engine continues a task whose ticket was opened again.
+    if (actor.role === "human" || isTemporary(task.held.word) || task.held.word === ticketWord) return undefined;
     return {
       code: "only-human",
       text: `The task is held for a person: ${task.held.reason}`,
@@ -223,7 +225,8 @@ function answered(decision: Decision, data: NonNullable<PersonsWord["answers"]>)
   return after({ type: "task.answered", by: "human", data, set: {} }, decision);
 }
 
-function merges({ do: work }: State): boolean {
+/** Whether the state's own work merges. */
+export function merges({ do: work }: State): boolean {
   return work.some(({ name }) => name === "merge" || name === "merge_pr");
 }
 

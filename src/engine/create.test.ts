@@ -54,6 +54,36 @@ test("a summary that differs only in invisible characters changes nothing", () =
   expect(edited({ role: "human" }, { summary: `${task.summary}\u200b\n` })).toMatchObject({ kind: "ignored" });
 });
 
+test("a preset and settings of a running task can be changed, checked as at its creation", () => {
+  const pipeline = builtIn("pipeline");
+  const created = createTask(pipeline, { ...task, settings: { judge: "small" }, status: "BACKLOG" }, facts());
+  if (created.kind !== "moved") throw new Error(created.kind);
+  const change = (set: TaskEdit, role = "human") =>
+    decide(pipeline, created.task, { kind: "edit", actor: { role }, set }, facts());
+  expect(change({ preset: "quick-fix", settings: { auto_merge: true } })).toMatchObject({
+    kind: "stayed",
+    task: { preset: "quick-fix", settings: { judge: "small", auto_merge: true }, status: "BACKLOG" },
+    events: [{ type: "task.edited", data: { changed: ["preset", "settings"] } }],
+    effects: [],
+  });
+  expect(change({ settings: { judge: "small" } })).toMatchObject({ kind: "ignored" });
+  const reasons = [
+    [{ preset: "none" }, 'There is no preset "none".'],
+    [{ preset: "constructor" }, 'There is no preset "constructor".'],
+    [{ settings: { merge: true } }, 'There is no setting "merge".'],
+    [{ settings: { auto_merge: "yes" } }, 'The setting "auto_merge" must be true or false, but is text.'],
+    [{ settings: { scouts: [] } }, 'The setting "scouts" needs at least one model, and none may be empty.'],
+    [
+      { settings: { models: { FIXING: "small" } } },
+      'The setting "models" names "FIXING", but the workflow has no such state.',
+    ],
+  ] as const;
+  for (const [set, text] of reasons)
+    expect(change(set)).toMatchObject({ kind: "rejected", reasons: [{ code: "bad-value", text }] });
+  expect(change({ settings: { models: { FIXER: "small", default: "large" } } }).kind).toBe("stayed");
+  expect(createTask(pipeline, { ...task, settings: { scouts: [] }, status: "BACKLOG" }, facts()).kind).toBe("rejected");
+});
+
 test("a branch name with an invisible character is refused", () => {
   for (const branch of ["ma\u200bin", "main\u202e", "ma\u00adin"])
     expect(edited({ role: "human" }, { branch })).toMatchObject({ kind: "rejected", reasons: [{ code: "bad-value" }] });

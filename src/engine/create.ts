@@ -1,15 +1,16 @@
 import { oneLine } from "../text.ts";
 import { branchNameProblem } from "./branch-name.ts";
 import { type Budget, budgetKinds } from "./budget.ts";
-import { apply, type Decision, type TaskEvent } from "./decision.ts";
+import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { arrive, moveCounters, stateOf, takesWorkspace, withWorkspace } from "./enter.ts";
 import { noWorkspace } from "./gate.ts";
 import { settingProblem } from "./language/read-settings.ts";
+import { modelsProblem } from "./model-tiers.ts";
 import { rejected, standing } from "./move.ts";
 import { startOf } from "./persons-turn.ts";
 import type { Actor, Facts } from "./request.ts";
-import { noProgress, type Part, type Task, type TaskEdit, type TaskIdentity } from "./task.ts";
+import { noProgress, type Part, type Task, type TaskEdit, type TaskIdentity, type Tested } from "./task.ts";
 import type { Settings, Way, Workflow } from "./workflow.ts";
 
 export interface Creation extends TaskIdentity {
@@ -85,7 +86,12 @@ function creationProblem(workflow: Workflow, status: string, preset: string, set
       fix: `Start in ${workflow.initial.join(", ")}.`,
     };
   }
-  if (preset !== "" && workflow.presets[preset] === undefined) {
+  return choiceProblem(workflow, preset, settings);
+}
+
+/** Why a task cannot have a preset and settings. */
+function choiceProblem(workflow: Workflow, preset: string, settings: Settings): Reason | undefined {
+  if (preset !== "" && !Object.hasOwn(workflow.presets, preset)) {
     const known = Object.keys(workflow.presets);
     return {
       code: "bad-value" as const,
@@ -94,8 +100,11 @@ function creationProblem(workflow: Workflow, status: string, preset: string, set
     };
   }
   for (const [name, value] of Object.entries(settings)) {
-    const setting = workflow.settings[name];
-    const text = setting === undefined ? `There is no setting "${name}".` : settingProblem(name, setting, value);
+    const setting = Object.hasOwn(workflow.settings, name) ? workflow.settings[name] : undefined;
+    const text =
+      setting === undefined
+        ? `There is no setting "${name}".`
+        : (settingProblem(name, setting, value) ?? modelsProblem(workflow, name, value));
     if (text !== undefined)
       return {
         code: "bad-value" as const,
@@ -150,12 +159,14 @@ const forEngine: readonly (keyof TaskEdit)[] = [
   "prUrl",
   "tmuxSession",
   "protectedChanges",
+  "tested",
   "part",
   "parent",
 ];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEdit): Decision {
-  const set = { ...given, ...inOneLine(given) };
+  const settings = given.settings && { settings: { ...task.settings, ...given.settings } };
+  const set = { ...given, ...inOneLine(given), ...settings };
   // The engine may edit an ended task too: it releases the workspace after the end.
   const refusal =
     actor.role === "engine"
@@ -180,7 +191,10 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEd
   }
   const problem = set.branch === undefined ? undefined : branchNameProblem(set.branch);
   if (problem !== undefined) return rejected({ code: "bad-value", text: problem, fix: "Choose another name." });
+  const choice = choiceProblem(workflow, set.preset ?? "", set.settings ?? {});
+  if (choice !== undefined) return rejected(choice);
   if (changed.length === 0) return { kind: "ignored", why: "Nothing would change." };
+  if (set.tested !== undefined) return testsEnded(task, set.tested);
   if (set.part?.slot !== undefined && set.part.slot !== task.part?.slot) return startPart(task, set.part);
   const event: TaskEvent = {
     type: "task.edited",
@@ -198,6 +212,13 @@ function withoutSlot(workflow: Workflow, task: Task, { dependsOn }: TaskEdit): P
   if (dependsOn === undefined || part?.slot === undefined || !isUnstarted) return {};
   const { slot: _, ...rest } = part;
   return { part: rest };
+}
+
+/** The engine's own tests have run. */
+function testsEnded(task: Task, tested: Tested): Decision {
+  const { commit, word } = tested;
+  const event: TaskEvent = { type: "tests.ended", by: "engine", data: { commit, word }, set: { tested } };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
 }
 
 /** The parent lets a part start. */
@@ -219,6 +240,7 @@ function inOneLine({ summary, labels }: TaskEdit): TaskEdit {
 }
 
 function isSame(a: unknown, b: unknown, key: string): boolean {
+  if (key === "settings") return JSON.stringify(a) === JSON.stringify(b);
   if (key === "budget") return budgetKinds.every((kind) => (a as Budget | undefined)?.[kind] === (b as Budget)[kind]);
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, i) => each === b[i]);
   return a === b;

@@ -2,13 +2,14 @@ import { decideContinue, isOutdated, openQuestions, remind, respawn, unmergedWor
 import { edit } from "./create.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { stateOf, withWorkspace } from "./enter.ts";
+import { complete, sendMessage } from "./hand-over.ts";
 import { decideMove, rejected, standing } from "./move.ts";
 import { editPlan, otherPlan } from "./plan-edit.ts";
 import { isTalking, questionOver } from "./questions.ts";
 import type { Actor, Facts, Request } from "./request.ts";
-import { decideFindings } from "./reviewing.ts";
+import { decideFindings, undecidedFindings } from "./reviewing.ts";
 import { afterReply, isAwaited, nameOf, roundLimit, runEnded } from "./run-ended.ts";
-import { mended, reachedLimit, settled, unsettled, wentIdle } from "./settled.ts";
+import { lostTicket, mended, reachedLimit, settled, unsettled, wentIdle } from "./settled.ts";
 import { after, endWait, endWork } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import type { Workflow } from "./workflow.ts";
@@ -43,6 +44,10 @@ function decideAlone(workflow: Workflow, task: Task, request: Request, facts: Fa
       return editPlan(workflow, task, request);
     case "edit":
       return edit(workflow, task, request.actor, request.set);
+    case "complete":
+      return complete(workflow, task, request, facts);
+    case "message":
+      return sendMessage(workflow, task, request);
     case "ended":
       return runEnded(workflow, task, request, facts);
     case "idle":
@@ -61,6 +66,8 @@ function decideAlone(workflow: Workflow, task: Task, request: Request, facts: Fa
       return childrenEnded(workflow, task, request, facts);
     case "limit":
       return reachedLimit(workflow, task, request, facts);
+    case "ticket":
+      return lostTicket(workflow, task, request.reason);
   }
 }
 
@@ -77,8 +84,9 @@ function asked(workflow: Workflow, task: Task, request: Asking, facts: Facts): D
   const decision = askedPlainly(workflow, task, request, facts);
   const unmerged = word.merged === true ? unmergedWork(workflow, task, decision, facts) : undefined;
   if (unmerged !== undefined) return rejected(unmerged);
-  const unanswered = word.answered === true ? openQuestions(workflow, task, facts) : undefined;
-  if (unanswered !== undefined && decision.kind !== "rejected") return rejected(unanswered);
+  const left =
+    word.answered === true ? (openQuestions(workflow, task, facts) ?? undecidedFindings(workflow, task)) : undefined;
+  if (left !== undefined && decision.kind !== "rejected") return rejected(left);
   return withWord(workflow, task, decision, word);
 }
 
@@ -99,8 +107,9 @@ function outdatedVerdict(
   decision: Decision,
   facts: Facts,
 ): Decision | undefined {
+  if (decision.kind !== "rejected" || !workflow.judges.includes(role)) return undefined;
   const name = nameOf(task, run);
-  if (name === undefined || decision.kind !== "rejected" || !workflow.judges.includes(role)) return undefined;
+  if (name === undefined) return undefined;
   if (!isAwaited(stateOf(workflow, task.status), task, name)) return undefined;
   if (decision.reasons.some(({ code }) => code !== "gate-stale")) return undefined;
   const reason = decision.reasons.map(({ text }) => text).join(" ");

@@ -55,6 +55,8 @@ type ReasonCode =
   | "moved-on"
   | "unmerged"
   | "unanswered"
+  | "undecided"
+  | "unreviewed"
   | "answered"
   | "no-such-state"
   | "bad-value"
@@ -160,7 +162,10 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     log: set.log ?? task.log,
     judged: set.judged ?? task.judged,
     protectedChanges: set.protectedChanges ?? task.protectedChanges,
+    tested: set.tested ?? task.tested,
     ledger: set.ledger ?? task.ledger,
+    documents: set.documents ?? task.documents,
+    stageMessages: set.stageMessages ?? task.stageMessages,
   };
 }
 
@@ -181,7 +186,7 @@ export type Arrival = Pick<
   | "attended"
   | "held"
 > &
-  Partial<Pick<Task, "reason" | "judged">>;
+  Partial<Pick<Task, "reason" | "judged" | "stageMessages">>;
 
 /** A fast path for moves, the most frequent event: all moves change the same fields. */
 function arrive(task: Task, set: Arrival): Task {
@@ -232,6 +237,9 @@ function arrive(task: Task, set: Arrival): Task {
     log: task.log,
     judged: set.judged ?? task.judged,
     protectedChanges: task.protectedChanges,
+    tested: task.tested,
     ledger: task.ledger,
+    documents: task.documents,
+    stageMessages: set.stageMessages ?? task.stageMessages,
   };
 }

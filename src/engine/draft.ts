@@ -1,7 +1,7 @@
 import type { AgentOrder, Effect } from "./decision.ts";
+import { askedModels } from "./model-tiers.ts";
 import { fillText } from "./prompt.ts";
 import type { LiveRun, Task } from "./task.ts";
-import { settingOf } from "./when.ts";
 import type { RunSpec, Workflow } from "./workflow.ts";
 
 /** A task's runs and counters while a decision is being made, and the effects that the task will owe. */
@@ -101,23 +101,18 @@ function order(draft: Draft, spec: RunSpec, run: string, resume: string, options
     run,
     prompt: options.prompt ?? spec.prompt ?? "",
     message: options.message ?? "",
-    model: spec.model === undefined ? draft.task.model : modelOf(draft, spec.model, (options.member ?? 1) - 1),
+    model: modelOf(draft, spec, (options.member ?? 1) - 1),
     window: window === undefined || window.includes("{") ? windowOf(draft, spec, options.member) : window,
     resume,
     spec,
   };
 }
 
-/** A model is a name or a setting: one name, a map from states to names, or a list with one name per panel member. */
-function modelOf(draft: Draft, model: string, index: number): string {
-  const setting = /^\{([a-z][a-z0-9_]*)\}$/.exec(model)?.[1];
-  const value = setting === undefined ? model : settingOf(draft.workflow, draft.task, setting);
-  if (Array.isArray(value)) return String(value[index] ?? value[0] ?? "");
-  if (typeof value === "object" && value !== null) {
-    const byState = value as Readonly<Record<string, string>>;
-    return byState[draft.status] ?? byState.default ?? "";
-  }
-  return String(value ?? "");
+/** Of a list, each member of a panel has its own. */
+function modelOf({ workflow, task, status }: Draft, spec: RunSpec, index: number): string {
+  if (spec.model === undefined) return task.model;
+  const models = askedModels(workflow, task, spec, status);
+  return models[index] ?? models[0] ?? "";
 }
 
 function windowOf(draft: Draft, spec: RunSpec, member: number | undefined): string {

@@ -1,6 +1,7 @@
 import { actions } from "./actions.ts";
-import { type Arrival, apply, type Decision, type Effect, type TaskEvent } from "./decision.ts";
+import { type Arrival, apply, type Decision, type Effect, type EventData, type TaskEvent } from "./decision.ts";
 import { type Draft, endRun, endRuns, startDraft, startRun, tellRun } from "./draft.ts";
+import { readMessages } from "./handed.ts";
 import { judgedBy } from "./judging.ts";
 import type { Facts } from "./request.ts";
 import { specOf } from "./run-spec.ts";
@@ -27,22 +28,26 @@ export function enter(
   leave(draft, stateOf(workflow, task.status));
   const set = arrive(draft, state, way, facts, by === "human");
   const judged = judgedBy(workflow, way, by, facts);
-  const event: TaskEvent = {
-    type: "task.moved",
-    by,
-    data: {
-      ...{ from: task.status, to: way.to, cause },
-      ...(way.gates.length === 0 ? {} : { evidence: way.gates.map((gate) => gate.section) }),
-      // The event before says why something ended.
-      ...(reason === "" || reason === task.reason ? {} : { reason }),
-    },
-    set: { ...set, ...(reason === "" ? {} : { reason }), ...(judged === undefined ? {} : { judged }) },
-  };
+  // Assigned, because a copy of all fields takes as long as half of the decision.
+  if (reason !== "") set.reason = reason;
+  if (judged !== undefined) set.judged = judged;
+  const stageMessages = readMessages(task);
+  if (stageMessages !== undefined) set.stageMessages = stageMessages;
+  const data: Moved =
+    way.gates.length === 0
+      ? { from: task.status, to: way.to, cause }
+      : { from: task.status, to: way.to, cause, evidence: way.gates.map(({ section }) => section) };
+  // The event before says why something ended.
+  if (reason !== "" && reason !== task.reason) data.reason = reason;
+  const event: TaskEvent = { type: "task.moved", by, data, set };
   return { kind: "moved", task: apply(task, event), events: [event], effects: draft.effects };
 }
 
+type Moved = { -readonly [Key in keyof EventData<"task.moved">]: EventData<"task.moved">[Key] };
+type Arriving = { -readonly [Key in keyof Arrival]: Arrival[Key] };
+
 /** Turns a way's hooks into effects and begins the state's wait; returns the changes of the task. */
-export function arrive(draft: Draft, state: State, way: Pick<Way, "hooks">, facts: Facts, byPerson: boolean): Arrival {
+export function arrive(draft: Draft, state: State, way: Pick<Way, "hooks">, facts: Facts, byPerson: boolean): Arriving {
   const { workflow, task } = draft;
   moveCounters(draft, way.hooks);
   addEffects(draft, state, way.hooks);
@@ -88,6 +93,7 @@ export function restarted(state: State): Task["visits"] {
 
 /** Ends runs whose start is dropped. The start may have failed half-way, so they are ended like other runs. */
 function endUnstarted(draft: Draft, { unstarted = [] }: Facts): void {
+  if (unstarted.length === 0) return;
   for (const [name, { key }] of Object.entries(draft.runs)) if (unstarted.includes(key)) endRun(draft, name, true);
 }
 
@@ -273,13 +279,16 @@ export function workspaceAfter(before: boolean, effects: readonly Pick<Effect, "
 function inWorkspace(effects: readonly Effect[], before: boolean): readonly Effect[] {
   let has = before;
   let all: Effect[] | undefined;
-  for (const [i, effect] of effects.entries()) {
+  for (let i = 0; i < effects.length; i++) {
+    const effect = effects[i];
+    if (effect === undefined) continue;
     if (!has && actions[effect.action]?.inWorkspace === "always") {
       all ??= effects.slice(0, i);
       all.push({ action: "acquire_workspace", params: {} });
       has = true;
     }
-    has = workspaceAfter(has, [effect]);
+    if (effect.action === "acquire_workspace") has = true;
+    else if (effect.action === "release_workspace") has = false;
     all?.push(effect);
   }
   return all ?? effects;

@@ -134,6 +134,7 @@ export const eventTypes = {
       role,
       harness: "the harness",
       model: "the requested model",
+      tier: "the tier that the model stands for (empty where a model was named)",
       session: "the harness's session",
       window: "the window's name (empty where there is no terminal)",
       resumed: "whether it resumes an earlier session",
@@ -161,6 +162,20 @@ export const eventTypes = {
   "agent.ended": {
     when: "a run has ended",
     data: { run: "the run (missing where the event only records the result)", word, reason },
+  },
+  "work.completed": {
+    when: "a run has said that its work is complete, and has handed documents over",
+    data: {
+      ...{ run, outcome: "`done` or `revise`", summary: "what was done", reason },
+      documents: "type, title, file, hash and bytes of each document",
+    },
+  },
+  "stage.messaged": {
+    when: "a run has sent a message to another state",
+    data: {
+      ...{ run, from: "the state that it was sent in", to: "the state that it is for, or `all`" },
+      ...{ priority: "`low`, `normal` or `high`", text: "the message" },
+    },
   },
   "agent.retried": {
     when: "a failed run is retried",
@@ -228,6 +243,13 @@ export const eventTypes = {
       content: "a hash of the changed contents",
     },
   },
+  "tests.ended": {
+    when: "the engine's own tests of a task's work have run",
+    data: {
+      commit: "the commit that was tested",
+      word: "`ok`, `tests` where they failed, or `untested` where no command was found",
+    },
+  },
   "protected.tested": {
     when: "the tests of such work have run both ways",
     data: {
@@ -259,6 +281,15 @@ export const eventTypes = {
   "pr.opened": {
     when: "its pull request was opened",
     data: { number, url, head: "its branch", base: "the branch it is for" },
+  },
+  "pr.commented": {
+    when: "a comment on its pull request was posted; without a forge, only recorded",
+    data: {
+      number,
+      url: "the comment's address (empty where there is no forge)",
+      round: "the number of the review that it is about (0 for another text)",
+      comment: "its key, which every repetition of it shares",
+    },
   },
   "pr.merged": { when: "its pull request was merged", data: { number, url, commit: "the merge commit" } },
   "pr.closed": { when: "its pull request was closed without being merged", data: { number, url, commit: "empty" } },

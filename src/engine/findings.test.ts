@@ -106,7 +106,7 @@ describe("a review", () => {
     [7, "findings must be a list, but is 7."],
     [Array.from({ length: 201 }, () => cold), "There are 201 findings, but 200 are allowed. Keep the worst."],
     [["cold"], 'findings[0] must be an object, but is "cold".'],
-    [[{ title: "Cold" }], "findings[0] needs a title and a file, or the id of a known finding."],
+    [[{ title: "Cold" }], 'findings[0] ("Cold") names no file. Name the file of the repository that it is in.'],
     [[{ file: "cup.ts", title: " " }], "findings[0] needs a title and a file, or the id of a known finding."],
     [[{ id: "F9" }], 'findings[0] names "F9", which is no known finding. Give a title and a file if it is new.'],
     [[{ ...cold, file: 7 }], "findings[0].file must be text, but is 7."],

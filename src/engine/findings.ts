@@ -129,10 +129,13 @@ function readEntry(ledger: Ledger, value: unknown, name: string): Entry | string
     reason,
   };
   if (known !== undefined) return { ...place, known, file: known.file, title: title || known.title };
-  if (title === "" || value.file === undefined)
-    return id === undefined
+  if (title === "" || value.file === undefined) {
+    if (id !== undefined)
+      return `${name} names ${show(id)}, which is no known finding. Give a title and a file if it is new.`;
+    return title === ""
       ? `${name} needs a title and a file, or the id of a known finding.`
-      : `${name} names ${show(id)}, which is no known finding. Give a title and a file if it is new.`;
+      : `${name} (${show(title)}) names no file. Name the file of the repository that it is in.`;
+  }
   if (typeof value.file !== "string") return `${name}.file must be text, but is ${show(value.file)}.`;
   const file = readFile(value.file);
   if (!file.ok) return `${name} names the file ${show(value.file)}, ${file.problem}`;
@@ -306,8 +309,10 @@ export function writeFindings(ledger: Ledger | undefined, ...states: readonly Fi
   const rank = ({ severity }: Finding) => severities.indexOf(severity);
   return wanted
     .toSorted((a, b) => rank(a) - rank(b))
-    .map(({ id, severity, state, file, line, title, evidence }) => {
-      const word = state === "approved" ? `${severity}, approved by a person` : severity;
+    .map(({ id, severity, state, by, file, line, title, evidence, reason }) => {
+      const who = state === "approved" || (state === "dismissed" && by === "human") ? " by a person" : "";
+      const why = isUnsettled(state) || reason === "" ? "" : `: ${reason}`;
+      const word = state === "open" ? severity : `${severity}, ${state}${who}${why}`;
       const more = evidence === "" ? "" : `\n  ${evidence.replaceAll("\n", "\n  ")}`;
       return `${id} (${word}) ${file}${line > 0 ? `:${line}` : ""} ${title}${more}`;
     })

@@ -82,7 +82,7 @@ function isLive(task: Task, actor: Actor): boolean {
   return false;
 }
 
-export function guardReasons(way: Way, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {
+export function guardReasons(way: Pick<Way, "when">, workflow: Workflow, task: Task, facts: Facts): readonly Reason[] {
   return way.when
     .filter((guard) => !holds(guard, workflow, task, facts))
     .map((guard) => {
@@ -101,7 +101,7 @@ export function guardReasons(way: Way, workflow: Workflow, task: Task, facts: Fa
  * Explains a failed guard on a fact without the language of workflow files; undefined where the guard itself must be
  * shown.
  */
-function factWords(guard: Guard, { id }: Task, value: number): { text: string; fix: string } | undefined {
+function factWords(guard: Guard, { id, status }: Task, value: number): { text: string; fix: string } | undefined {
   const wantsSome = holdsFor(guard, 1) && !holdsFor(guard, 0);
   const wantsNone = holdsFor(guard, 0) && !holdsFor(guard, 1);
   if (!wantsSome && !wantsNone) return undefined;
@@ -126,6 +126,17 @@ function factWords(guard: Guard, { id }: Task, value: number): { text: string; f
       return wantsSome
         ? { text: "The branch has no commit of its own yet.", fix: "Commit the work, then ask again." }
         : { text: `The branch has commits of its own (${value}).`, fix: look };
+    case "new_commits":
+      return wantsSome
+        ? { text: `The branch has no new commit since the task entered "${status}".`, fix: "Commit the work." }
+        : { text: `The branch has new commits since the task entered "${status}" (${value}).`, fix: look };
+    case "documents":
+      return wantsSome
+        ? {
+            text: `No document was handed over since the task entered "${status}".`,
+            fix: "Hand it over with work_complete, in documents.",
+          }
+        : { text: `Documents were handed over since the task entered "${status}" (${value}).`, fix: look };
     case "workspace":
       return wantsSome
         ? { text: "The task has no workspace.", fix: look }

@@ -156,7 +156,7 @@ function need(
 
 const isStanding = new Set<NeedReason>(["question", "approval", "held", "effect", "budget", "workflow"]);
 
-const ownFailures: ReadonlySet<string> = new Set(["permissions.unasked", "agents.budget"]);
+const ownFailures: ReadonlySet<string> = new Set(["permissions.unasked", "agents.budget", "model.unmapped"]);
 const endsWithCommand = /(signalbox [^\n]+?)\.?$/;
 
 /** A task in its last state can still owe effects, such as releasing its workspace. */

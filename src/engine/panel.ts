@@ -1,3 +1,4 @@
+import { sentences } from "../text.ts";
 import { answerProblem, reviewProblem } from "./check-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
@@ -39,7 +40,7 @@ function afterScout(
   const state = stateOf(workflow, task.status);
   const before: Member = task.wait.members[name] ?? { state: "running", tries: 1, answer: undefined };
   const { word, reason } = check(workflow, panel.member, request);
-  const tryAgain = word !== "ok" && before.tries < attemptsOf(state.limits, panel.member.limits);
+  const tryAgain = word !== "ok" && !isFinal(request) && before.tries < attemptsOf(state.limits, panel.member.limits);
   const member: Member = tryAgain
     ? { ...before, tries: before.tries + 1 }
     : { ...before, state: word === "ok" ? "ok" : "failed", answer: word === "ok" ? request.answer : undefined };
@@ -67,7 +68,10 @@ function afterScout(
     takeRule(
       workflow,
       next,
-      { word: "error", reason: `No ${panel.member.role} gave a usable answer.`, answer: undefined, again: "wait" },
+      {
+        ...{ word: "error", answer: undefined, again: "wait" },
+        reason: sentences([`No ${panel.member.role} gave a usable answer.`, reason]),
+      },
       facts,
     ),
   );
@@ -89,7 +93,7 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
   }
   const failure = countFailure(task);
   const count = failure.crashCount;
-  const tryAgain = count < attemptsOf(state.limits, panel.judge.limits);
+  const tryAgain = !isFinal(request) && count < attemptsOf(state.limits, panel.judge.limits);
   const draft = startDraft(workflow, task, task.status);
   if (tryAgain)
     startRun(draft, panel.judge, { delay: delayBefore(count, state.limits.backoff ?? panel.judge.limits.backoff) });
@@ -110,6 +114,11 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
       facts,
     ),
   );
+}
+
+/** Whether another try would end in the same way: a person must log in, or a budget is used up, or the model refuses. */
+function isFinal({ word, isFinal }: Ended): boolean {
+  return isFinal === true || word === "login" || word === "cost";
 }
 
 /** The panel has judged one commit: where the work has moved since, all of it begins again. */

@@ -261,6 +261,13 @@ export function startOf(workflow: Workflow, task: Task): StartRequest | undefine
   return way && { kind: "move", to: way.to, actor: engine };
 }
 
+/** The request by which a person starts a task: also where its first state waits for a person to start it. */
+export function personsStart(workflow: Workflow, task: Task): StartRequest | undefined {
+  const isFirst = task.status === workflow.initial[0] && task.runCount === 0;
+  const waits = workflow.states[task.status]?.wait.kind === "human";
+  return startOf(workflow, task) ?? (isFirst && waits ? { kind: "continue", actor: engine } : undefined);
+}
+
 type StartRequest = Extract<Request, { kind: "continue" | "move" }>;
 
 const engine = { role: "engine" };

@@ -1,6 +1,8 @@
 import { oneLine } from "../text.ts";
 import { writeFindings } from "./findings.ts";
+import { writeDocuments, writeMessages } from "./handed.ts";
 import { builtInVariables } from "./language/read-settings.ts";
+import { nextStages } from "./stages.ts";
 import type { Task } from "./task.ts";
 import { fill } from "./template.ts";
 import { settingOf } from "./when.ts";
@@ -39,6 +41,7 @@ export function textForPerson(workflow: Workflow, task: Task, text: string): str
 /** A known variable without a value is empty; undefined means that there is no such variable. */
 function variable(workflow: Workflow, task: Task, name: string, outside: OutsideValues): string | undefined {
   if (Object.hasOwn(outside, name)) return outside[name];
+  if (name === "next_stages") return nextStages(workflow, task).join(", ");
   const own = ofTask(task)[name];
   if (own !== undefined) return own;
   const [head = "", ...path] = name.split(".");
@@ -79,6 +82,9 @@ function ofTask(task: Task): Readonly<Record<string, string | undefined>> {
     reason: task.reason || (task.part?.reason ?? ""),
     findings: writeFindings(task.ledger, "open", "approved"),
     approved: writeFindings(task.ledger, "approved"),
+    closed_findings: writeFindings(task.ledger, "fixed", "dismissed", "noted"),
+    documents: writeDocuments(task),
+    messages: writeMessages(task),
     log: task.log.map((entry) => `${entry.from}: ${entry.text}`).join("\n"),
   };
 }

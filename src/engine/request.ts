@@ -1,6 +1,7 @@
 import type { TaskDocument } from "../documents/task-document.ts";
+import type { GivenDocument } from "./handed.ts";
 import type { Voice } from "./questions.ts";
-import type { TaskEdit } from "./task.ts";
+import type { Priority, Report, TaskEdit } from "./task.ts";
 
 /** Something that may change a task: an actor asks, or the daemon observed something. */
 export type Request =
@@ -36,6 +37,23 @@ export type Request =
   | { readonly kind: "plan"; readonly actor: Actor; readonly items: unknown; readonly replaces?: string }
   /** Changes fields of the task, such as its summary or harness, but not its state. */
   | { readonly kind: "edit"; readonly actor: Actor; readonly set: TaskEdit }
+  /** A run says that its work is complete, and hands documents over. */
+  | {
+      readonly kind: "complete";
+      readonly actor: Actor;
+      readonly summary: string;
+      readonly outcome: Report["outcome"];
+      readonly reason: string;
+      readonly documents: readonly GivenDocument[];
+    }
+  /** A run sends a message to another state, or to all. */
+  | {
+      readonly kind: "message";
+      readonly actor: Actor;
+      readonly to: string;
+      readonly text: string;
+      readonly priority: Priority;
+    }
   /** A run ended. */
   | {
       readonly kind: "ended";
@@ -43,6 +61,8 @@ export type Request =
       readonly word: RunEnd;
       readonly answer?: unknown;
       readonly reason?: string;
+      /** No retry would help, as after a refusal of the model: the rules are tried at once, whatever attempts are left. */
+      readonly isFinal?: true;
     }
   /** An interactive agent finished a turn and is quiet. */
   | {
@@ -61,6 +81,8 @@ export type Request =
   | { readonly kind: "did"; readonly entry: number; readonly word: string; readonly reason?: string }
   /** All children of a fan-out have ended. */
   | { readonly kind: "children"; readonly entry: number; readonly word: "ok" | "error"; readonly reason?: string }
+  /** The ticket that the task was made from was closed elsewhere; `reason` says so. */
+  | { readonly kind: "ticket"; readonly reason: string }
   /** A limit of the state (`entry` given) or of the whole task was reached. */
   | { readonly kind: "limit"; readonly word: "time" | "cost"; readonly entry?: number };
 
@@ -87,7 +109,7 @@ export interface PersonsWord {
   readonly entry?: number;
   /** Refuse this if it would end the task as done while it has commits that are not merged. */
   readonly merged?: true;
-  /** Refuse this where an agent has open questions: it would go on without an answer. */
+  /** Refuse this where an agent has open questions, or where findings are undecided: it would go on without an answer. */
   readonly answered?: true;
   /** The request is the person's answer to a question. */
   readonly answers?: Answers & { readonly text: string };
@@ -146,6 +168,7 @@ export interface Artifact {
 
 export const factNames = [
   "commits",
+  "new_commits",
   "dirty",
   "workspace",
   "merged",
@@ -157,6 +180,7 @@ export const factNames = [
   "children_done",
   "children_failed",
   "exit_code",
+  "documents",
 ] as const;
 
 export type FactName = (typeof factNames)[number];

@@ -1,4 +1,4 @@
-import { apply, type Decision, type TaskEvent } from "./decision.ts";
+import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { stateOf } from "./enter.ts";
 import { emptyLedger, isUnsettled, reportedFindings, takeDecision, takeReview } from "./findings.ts";
 import { givenCommit } from "./judging.ts";
@@ -59,3 +59,30 @@ export function decideFindings(
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
 }
+
+/**
+ * Why a task must not go on: where it goes depends on the findings that a person approves, and the person has not decided about
+ * all of them. A person who wants that nevertheless says so.
+ */
+export function undecidedFindings(workflow: Workflow, task: Task): Reason | undefined {
+  const { wait, rules } = stateOf(workflow, task.status);
+  const depends = rules.some(({ when }) => when.some(({ source, field }) => source === "fact" && field === decided));
+  // Of a held task something else is tried again.
+  if (wait.kind !== "human" || !depends || task.held !== undefined) return undefined;
+  const open = (task.ledger?.findings ?? []).filter(({ state }) => state === "open");
+  const [first] = open;
+  if (first === undefined) return undefined;
+  const named = open.slice(0, maxNamed).map(({ id, severity, title }) => `${id} (${severity}) ${title}`);
+  const more = open.length > maxNamed ? `; and ${open.length - maxNamed} more` : "";
+  const are = open.length === 1 ? "1 finding is" : `${open.length} findings are`;
+  const decide = `signalbox task findings ${task.id}`;
+  const fix = [
+    `Approve what is to be fixed: ${decide} approve ${first.id}`,
+    `Dismiss what is none: ${decide} dismiss ${first.id} -m "Why"`,
+    `To go on with what is approved so far: signalbox task continue ${task.id} --yes`,
+  ].join("\n");
+  return { code: "undecided", text: `${are} undecided: ${named.join("; ")}${more}.`, fix };
+}
+
+const decided = "approved_findings";
+const maxNamed = 10;

@@ -3,6 +3,7 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun, without } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { restarted, stateOf } from "./enter.ts";
+import { withReport } from "./handed.ts";
 import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import { afterMember } from "./panel.ts";
 import { questionId } from "./questions.ts";
@@ -91,11 +92,12 @@ function textOf(answer: unknown): string {
 type Ended = Extract<Request, { kind: "ended" }>;
 
 /** A run ended. Each run is judged once: a run that is no longer live was judged, killed or replaced before. */
-export function runEnded(workflow: Workflow, task: Task, request: Ended, facts: Facts): Decision {
-  const name = nameOf(task, request.run);
-  if (name === undefined) return { kind: "ignored", why: `The run ${request.run} is not live any more.` };
+export function runEnded(workflow: Workflow, task: Task, end: Ended, facts: Facts): Decision {
+  const name = nameOf(task, end.run);
+  if (name === undefined) return { kind: "ignored", why: `The run ${end.run} is not live any more.` };
   const state = stateOf(workflow, task.status);
   const spec = specOf(workflow, state, name);
+  const request = withReport(workflow, spec, task.runs[name]?.report, end);
   const ended = endedEvent(task, name, request, spec);
   const rest = apply(task, ended);
   if (request.word === "lost") return resume(workflow, rest, state, spec, name, request, ended);
@@ -143,7 +145,7 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
   const count = failure.crashCount;
   const counted: TaskEvent = { ...known, set: { results, reason, ...failure } };
   const failed = apply(task, counted);
-  if (count < attemptsOf(state.limits, spec.limits))
+  if (count < attemptsOf(state.limits, spec.limits) && request.isFinal !== true)
     return after(counted, tryAgain(workflow, failed, state, spec, word, count, facts));
   return after(
     counted,
@@ -171,7 +173,8 @@ function readEnding(workflow: Workflow, task: Task, spec: RunSpec, request: Ende
   const { word, reason = "", answer } = request;
   const same = { word: word as string, reason, answer: undefined as unknown, results: task.results };
   if (spec.mode === "session") {
-    if (word !== "ok" && word !== "exit") return same;
+    // Only a report gives a session an answer.
+    if ((word !== "ok" && word !== "exit") || answer !== undefined) return same;
     return { ...same, word: hasProduced(workflow, task, facts) ? "ok" : "exit" };
   }
   if (word !== "ok" || spec.result === undefined || workflow.schemas[spec.result] === undefined) return same;

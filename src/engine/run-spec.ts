@@ -44,3 +44,30 @@ export function specOf(workflow: Workflow, state: State, name: string): RunSpec 
   const started = [...workflow.ways.flatMap((way) => way.hooks), ...state.do];
   return workflow.roles[role] ?? started.find((action) => action.run?.role === role)?.run ?? plainRun(role);
 }
+
+/**
+ * Every run that a workflow can start, with the state that its task is in then. A role counts where a run is made from it,
+ * with the settings of that place.
+ */
+export function placedRuns({ states, ways }: Pick<Workflow, "states" | "ways">): readonly PlacedRun[] {
+  const inStates = Object.values(states).map((state) => ({ status: state.name, runs: runsIn(state) }));
+  const inHooks = ways.map(({ to, hooks }) => ({ status: to, runs: hooks.map(({ run }) => run) }));
+  return [...inStates, ...inHooks].flatMap(({ status, runs }) =>
+    runs.flatMap((spec) => (spec === undefined ? [] : [{ status, spec }])),
+  );
+}
+
+interface PlacedRun {
+  readonly spec: RunSpec;
+  readonly status: string;
+}
+
+function runsIn({ wait, respawn, do: work }: State): readonly (RunSpec | undefined)[] {
+  const waiting =
+    wait.kind === "panel"
+      ? [wait.member, wait.judge]
+      : wait.kind === "agent" || wait.kind === "human"
+        ? [wait.run]
+        : [];
+  return [...waiting, respawn, ...work.map(({ run }) => run)];
+}

@@ -79,9 +79,13 @@ function stemsOf(written: string): readonly string[] {
 function stem(word: string): string {
   const known = synonyms.get(word);
   if (known !== undefined) return known;
-  const bare = word.replace(/'s$/, "");
-  if (bare.length < 5) return bare.replace(/([^s])s$/, "$1");
-  const cut = bare.replace(/(?:ation|ition|ements?|ments?|ions?|ings?|able|ies|ied|ed|es|e|ly|y|s)$/, "");
+  const one = word
+    .replace(/'s$/, "")
+    .replace(/ies$/, "y")
+    .replace(/(ss|sh|ch|x)es$/, "$1")
+    .replace(/([^s])s$/, "$1");
+  if (one.length < 5) return one;
+  const cut = one.replace(/(?:ation|ition|ement|ment|ion|ing|able|ied|ed|e|ly|y)$/, "");
   return cut.replace(/([bdgmnprt])\1$/, "$1");
 }
 

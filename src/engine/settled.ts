@@ -26,7 +26,7 @@ export function wentIdle(
   if (name === undefined) return { kind: "ignored", why: `The run ${run} is not live any more.` };
   if (!isRunAwaited(workflow, task, run)) return { kind: "ignored", why: "Nothing waits for this agent." };
   const state = stateOf(workflow, task.status);
-  if (hasProduced(workflow, task, facts)) {
+  if (hasProduced(workflow, task, facts) || task.runs[name]?.report !== undefined) {
     return endWait(workflow, task, { word: "ok", reason: "", answer: undefined, again: "wait" }, facts);
   }
   if (isPatient) return { kind: "ignored", why: "It got a message a short time ago." };
@@ -87,7 +87,7 @@ type Limit = Extract<Request, { kind: "limit" }>;
 export function reachedLimit(workflow: Workflow, task: Task, request: Limit, facts: Facts): Decision {
   const state = stateOf(workflow, task.status);
   if (state.terminal) return { kind: "ignored", why: "The task is over." };
-  if (request.entry === undefined) return holdTask(workflow, task, request.word);
+  if (request.entry === undefined) return holdTask(workflow, task, request.word, reasonFor(request.word));
   if (request.entry !== task.entry) return { kind: "ignored", why: "The task has moved on." };
   // A held task waits for a person without a limit; for an entering task the limit is checked again later.
   if (task.held !== undefined || task.phase === "entering")
@@ -116,11 +116,25 @@ export function reachedLimit(workflow: Workflow, task: Task, request: Limit, fac
   return after(ended, { ...decision, effects: [...draft.effects, ...decision.effects] });
 }
 
-function holdTask(workflow: Workflow, task: Task, word: string): Decision {
+/** The word of a task that is held because its ticket was closed elsewhere. */
+export const ticketWord = "ticket";
+
+/** The task's ticket was closed elsewhere: its agents end, and a person decides what becomes of it. */
+export function lostTicket(workflow: Workflow, task: Task, reason: string): Decision {
+  const state = stateOf(workflow, task.status);
+  if (state.terminal || task.phase === "over") return { kind: "ignored", why: "The task is over." };
+  if (task.held !== undefined) return { kind: "ignored", why: "The task is held already." };
+  const { kind } = state.wait;
+  const isAsked = task.phase !== "doing" && (kind === "human" || kind === "slot" || kind === "time");
+  if (!isAsked) return holdTask(workflow, task, ticketWord, reason);
+  // To continue it must not be the answer that the state waits for.
+  return hold(workflow, task, { word: ticketWord, reason, answer: undefined, again: "effects" });
+}
+
+function holdTask(workflow: Workflow, task: Task, word: string, reason: string): Decision {
   const state = stateOf(workflow, task.status);
   const draft = startDraft(workflow, task, task.status);
   addEffects(draft, state, [{ name: "kill_session", params: {}, run: undefined }]);
-  const reason = reasonFor(word);
   const ended: TaskEvent = {
     type: "agent.ended",
     by: "engine",

@@ -1,9 +1,11 @@
 import { sentences } from "../text.ts";
 import { apply, type Decision, type Effect, type TaskEvent } from "./decision.ts";
-import { startDraft } from "./draft.ts";
+import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { addEffects, enter, stateOf } from "./enter.ts";
 import { gateReason, gateReasons } from "./gate.ts";
+import { waitOf } from "./judging.ts";
+import { guardReasons } from "./move.ts";
 import type { Facts } from "./request.ts";
 import { verdictWords } from "./review-words.ts";
 import type { Held, Task } from "./task.ts";
@@ -13,8 +15,46 @@ import type { Limits, Rule, Scalar, State, Way, Workflow } from "./workflow.ts";
 /** Ends the wait. If it ended with ok, the state's own work comes before the rules. */
 export function endWait(workflow: Workflow, task: Task, ending: Ending, facts: Facts, by = "engine"): Decision {
   const state = stateOf(workflow, task.status);
-  if (ending.word !== "ok" || state.do.length === 0) return takeRule(workflow, task, ending, facts, by);
+  if (ending.word !== "ok") return takeRule(workflow, task, ending, facts, by);
+  if (state.do.length === 0) return conclude(workflow, task, ending, facts, by);
   return startWork(workflow, task, state, by);
+}
+
+/** How often an agent is told which evidence is missing before the rules are tried with `missing`. */
+const maxToldMissing = 1;
+
+/** The wait and the work ended. Without the state's evidence `ok` does not count: the agent starts again, and is told why. */
+function conclude(workflow: Workflow, task: Task, ending: Ending, facts: Facts, by = "engine"): Decision {
+  const state = stateOf(workflow, task.status);
+  const { wait } = state;
+  if (ending.word !== "ok" || task.wait.skipped || wait.kind !== "agent")
+    return takeRule(workflow, task, ending, facts, by);
+  const reasons = guardReasons({ when: state.evidence }, workflow, task, facts);
+  if (reasons.length === 0) return takeRule(workflow, task, ending, facts, by);
+  const missing = sentences([...reasons.map(({ text }) => text), facts.unreadable?.reason ?? ""]);
+  if (task.wait.reminded >= maxToldMissing) {
+    const reason = `${wait.run.role} ended without the evidence that "${state.name}" asks for, and was told so before. ${missing}`;
+    return takeRule(workflow, task, { word: "missing", reason, answer: undefined, again: "wait" }, facts, by);
+  }
+  const message = `Your last turn ended, but not all that it must hand over is there. ${sentences(
+    reasons.flatMap(({ text, fix }) => [text, fix]),
+  )} If that cannot be done, say why in your answer: a person looks then.`;
+  const draft = startDraft(workflow, task, task.status);
+  startRun(draft, wait.run, { prompt: wait.run.prompt ?? state.respawn?.prompt, message });
+  const event: TaskEvent = {
+    type: "agent.reminded",
+    by: "engine",
+    data: { role: wait.run.role, message },
+    set: {
+      reason: missing,
+      phase: task.phase === "doing" ? "waiting" : task.phase,
+      wait: waitOf(workflow, { ...task.wait, reminded: task.wait.reminded + 1 }, wait.run, facts),
+      runs: draft.runs,
+      sessions: draft.sessions,
+      runCount: draft.runCount,
+    },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
 }
 
 /** Starts, or restarts, the engine's own work in a state. */
@@ -37,7 +77,7 @@ export function endWork(workflow: Workflow, task: Task, word: string, reason: st
   const answer = answerOf(state, task);
   if (!isAccident(word)) {
     const worked: TaskEvent = { type: "task.worked", by: "engine", data: { word, reason }, set: { reason } };
-    return after(worked, takeRule(workflow, apply(task, worked), { word, reason, answer, again: "do" }, facts));
+    return after(worked, conclude(workflow, apply(task, worked), { word, reason, answer, again: "do" }, facts));
   }
   const count = task.crashCount + 1;
   const counted: TaskEvent = {

@@ -83,7 +83,7 @@ export type TaskEdit = Partial<
     | "part"
     | "parent"
   > &
-    Pick<TaskPosition, "judged" | "protectedChanges">
+    Pick<TaskPosition, "preset" | "settings" | "judged" | "protectedChanges" | "tested">
 >;
 
 /** The task's place in its workflow. */
@@ -129,8 +129,54 @@ export interface TaskPosition {
    * nothing: then no person has to see it.
    */
   readonly protectedChanges?: readonly string[] | undefined;
+  /** What the engine's own last test run found, and for which commit; missing until there was one. */
+  readonly tested?: Tested | undefined;
   /** The findings of its reviews; missing until a reviewer has answered with a list of them. */
   readonly ledger?: Ledger | undefined;
+  /** The documents that its runs have handed over, the newest last; missing where there are none. The store has their texts. */
+  readonly documents?: readonly HandedDocument[] | undefined;
+  /** The messages that its runs have sent to states, the newest last; missing where there are none. */
+  readonly stageMessages?: readonly StageMessage[] | undefined;
+}
+
+/** A document that a run has handed over. Type and title identify it: a later one of the same replaces it. */
+export interface HandedDocument {
+  readonly type: string;
+  readonly title: string;
+  /** The name of its file in the folder of documents. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly role: string;
+  readonly run: string;
+  /** The branch's commit at that time; empty if there was none. */
+  readonly commit: string;
+  /** The state in which it was handed over, and the stay there. */
+  readonly state: string;
+  readonly entry: number;
+}
+
+export type Priority = "low" | "normal" | "high";
+
+/** A message from a run in one state to another state. */
+export interface StageMessage {
+  /** The state that it was sent in, and the stay there. */
+  readonly from: string;
+  readonly entry: number;
+  /** A state, or `all`. */
+  readonly to: string;
+  readonly priority: Priority;
+  readonly text: string;
+  readonly role: string;
+  readonly run: string;
+  /** The states that it is for and that the task has left since. */
+  readonly read: readonly string[];
+}
+
+export interface Tested {
+  readonly commit: string;
+  /** `ok`, `tests` where they failed, `untested` where there was no command. */
+  readonly word: string;
 }
 
 export interface Judged {
@@ -153,6 +199,17 @@ export interface LiveRun {
    * Set where another role was at work when it started: then it has its own task file, even after the other run ends.
    */
   readonly beside?: true;
+  /** Set once it has said that its work is complete: its answer, however it ends. */
+  readonly report?: Report;
+}
+
+/** What a run says when its work is complete. */
+export interface Report {
+  readonly summary: string;
+  readonly outcome: "done" | "revise";
+  readonly reason: string;
+  /** Of all that was said, with the documents: the same said again changes nothing. */
+  readonly hash: string;
 }
 
 interface Spent {
@@ -173,7 +230,7 @@ export interface WaitProgress {
   readonly round: number;
   /** Whose turn it is in a dialogue. */
   readonly turn: "agent" | "reply" | "confirm" | undefined;
-  /** Reminders sent to an agent that went idle without the artifact. */
+  /** Reminders sent to an agent that went idle without the artifact, or ended without the state's evidence. */
   readonly reminded: number;
   /** A run of this state failed before the effects of the move were done. Then `crashCount` counts this state only. */
   readonly hasFailed?: true;

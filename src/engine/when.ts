@@ -1,5 +1,6 @@
 import { actions } from "./actions.ts";
 import { ledgerNumber } from "./findings.ts";
+import { handedNumber } from "./handed.ts";
 import type { Facts } from "./request.ts";
 import type { Task } from "./task.ts";
 import type { Action, Guard, Limits, Mode, Op, RunSpec, SettingValue, State, Value, Workflow } from "./workflow.ts";
@@ -26,8 +27,13 @@ export function fieldValue(guard: Guard, workflow: Workflow, task: Task, facts: 
     case "visits":
       return task.visits[task.status] ?? 0;
     case "fact":
-      // The ledger is the task's own; only `verify` supplies its numbers, to try each.
-      return facts.numbers[guard.field as keyof Facts["numbers"]] ?? ledgerNumber(task.ledger, guard.field) ?? 0;
+      // The ledger and the documents are the task's own; only `verify` supplies their numbers, to try each.
+      return (
+        facts.numbers[guard.field as keyof Facts["numbers"]] ??
+        ledgerNumber(task.ledger, guard.field) ??
+        handedNumber(task, guard.field) ??
+        0
+      );
     case "setting":
       return toNumber(settingOf(workflow, task, guard.field));
   }
@@ -126,10 +132,11 @@ function runWords(run: RunSpec, limits: Limits): readonly string[] {
 
 /** How a state's wait and work can end, besides `ok`. */
 export function failureWords(
-  state: Pick<State, "wait" | "do" | "limits">,
+  state: Pick<State, "wait" | "do" | "limits" | "evidence">,
   hookRuns: readonly RunSpec[],
 ): readonly string[] {
-  return [...new Set([...waitWords(state, hookRuns), ...workWords(state.do)])];
+  const missing = state.evidence.length === 0 ? [] : ["missing"];
+  return [...new Set([...waitWords(state, hookRuns), ...workWords(state.do), ...missing])];
 }
 
 /** `hookRuns` are the runs that hooks of the file start: a state without a wait of its own watches them. */

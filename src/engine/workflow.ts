@@ -44,6 +44,8 @@ export interface State {
   readonly wait: Wait;
   /** When all of these hold, the wait is skipped and counts as ok. */
   readonly unless: readonly Guard[];
+  /** What the state's agent must have produced: all of these hold before `ok` reaches the rules. */
+  readonly evidence: readonly Guard[];
   /** The engine's own work after the wait ended ok. */
   readonly do: readonly Action[];
   readonly rules: readonly Rule[];

@@ -5,6 +5,7 @@ import { Fault } from "../fault.ts";
 import { shellWord } from "../shell-quote.ts";
 import { type AgentConfig, agentFields } from "./agent-fields.ts";
 import { type ChatConfig, chatFields } from "./chat-fields.ts";
+import { type ModelConfig, modelFields } from "./model-fields.ts";
 import {
   type ForgeConfig,
   forgeFields,
@@ -32,6 +33,8 @@ export interface Field<Value = unknown> {
   readonly shape: Shape;
   readonly default: Value;
   readonly description: string;
+  /** Combines the values of two sources, where the higher one does not replace the lower one as a whole. */
+  merge?(below: Value, above: Value): Value;
   /** What is wrong with a value that has the right shape, as a sentence. */
   problem?(value: Value): string | undefined;
 }
@@ -105,6 +108,7 @@ export interface Config
     MergeConfig,
     TicketConfig,
     AgentConfig,
+    ModelConfig,
     NotifyConfig,
     ChatConfig {
   readonly workflow: string;
@@ -160,7 +164,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
     isChoice: true,
     shape: text,
     default: "",
-    description: "The model that harnesses are asked for; empty for the harness's default",
+    description: "The model, or the tier of models, that harnesses are asked for; empty for the harness's default",
   },
   branchPrefix: {
     key: "branch_prefix",
@@ -206,6 +210,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
   ...ticketFields,
   ...mergeFields,
   ...agentFields,
+  ...modelFields,
 };
 
 export const configNames = Object.keys(configFields) as readonly (keyof Config)[];

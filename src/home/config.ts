@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAlias, isMap, isNode, parseDocument } from "yaml";
 import { createReporter, didYouMean, fixText, formatProblem, type Problem } from "../engine/language/problem.ts";
-import { type Report, readShape } from "../engine/language/shape.ts";
+import { type Report, readShape, type Shape } from "../engine/language/shape.ts";
 import { readTree, type Tree } from "../engine/language/tree.ts";
 import { Fault } from "../fault.ts";
 import {
@@ -32,7 +32,7 @@ function variableOf(name: keyof Config): string {
   return `SIGNALBOX_${configFields[name].key.toUpperCase()}`;
 }
 
-type ConfigValue = string | number | boolean | readonly string[];
+type ConfigValue = string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>;
 
 /** Reads a value from a flag or a variable. `name` is the name of that flag or variable, for messages. */
 export function configValue(field: Field, written: string | number | boolean, name: string): ConfigValue {
@@ -65,6 +65,7 @@ function writeItem(item: unknown): string {
 function treeOf(field: Field, written: string | number | boolean): Tree {
   const place = { line: 1, column: 1, offset: 0 };
   const scalar = (value: string | number | boolean): Tree => ({ kind: "scalar", place, value });
+  if (field.shape.kind === "map") return readTree(String(written), "").tree ?? scalar(written);
   if (field.shape.kind !== "list") return scalar(asMeant(field, written));
   const text = String(written).trim();
   if (text.startsWith("[")) return readTree(text, "").tree ?? scalar(text);
@@ -95,6 +96,8 @@ export function formOf({ shape, isCommand }: Field): string {
       return "a,b or [a, b]";
     case "text":
       return shape.oneOf === undefined ? "text" : shape.oneOf.join(", ");
+    case "map":
+      return "{name: value}";
     default:
       return "in the file";
   }
@@ -195,9 +198,12 @@ export type ResolvedConfig = {
 /** The effective value of each key, and the source it comes from. */
 export function resolveConfig(layers: Layers): ResolvedConfig {
   const entries = configNames.map((name) => {
-    const source = said.find((each) => layers[each]?.[name] !== undefined);
-    const value = source === undefined ? configFields[name].default : layers[source]?.[name];
-    return [name, { value, source: source ?? "default" }] as const;
+    const field: Field = configFields[name];
+    const sources = said.filter((each) => layers[each]?.[name] !== undefined);
+    const values = [...sources.map((each) => layers[each]?.[name]), field.default];
+    const { merge } = field;
+    const value = merge === undefined ? values[0] : values.reduceRight((below, above) => merge(below, above));
+    return [name, { value, source: sources[0] ?? "default" }] as const;
   });
   return Object.fromEntries(entries) as ResolvedConfig;
 }
@@ -209,6 +215,7 @@ export function setConfig(
   written: string | number | boolean,
   level: Level = "user",
 ): string {
+  const { field, steps = [] } = findField(key) ?? {};
   const value = configValue(fieldFor(key, level), written, key);
   const document = parseDocument(text);
   const { problems } = readTree(text, "config.yml");
@@ -218,30 +225,61 @@ export function setConfig(
       hint: "Fix the file.",
     });
   }
-  const path = key.split(".");
-  const outer = document.get(path[0], true);
-  if (isShared(outer) || (isMap(outer) && isShared(outer.get(path[1], true)))) {
+  const path = [...(field?.key ?? key).split("."), ...steps];
+  const levels = path.map((_, index) => path.slice(0, index + 1));
+  if (levels.some((step) => isShared(document.getIn(step, true)))) {
     throw new Fault("invalid-config", `The value of "${key}" is shared with another key, by an anchor and an alias.`, {
       hint: "Change it in an editor.",
     });
   }
   // A key without a value counts as an empty map.
-  if (path.length > 1 && !isMap(outer)) document.set(path[0], document.createNode({}));
+  for (const step of levels.slice(0, -1))
+    if (!isMap(document.getIn(step, true))) document.setIn(step, document.createNode({}));
   document.setIn(path, value);
-  return document.toString({ lineWidth: 0 });
+  const changed = document.toString({ lineWidth: 0 });
+  // A value inside a map may be wrong only together with the rest of the map.
+  const wrong = steps.length > 0 ? readConfig(changed, "config.yml", level).problems : [];
+  if (wrong.length > 0) throw configFault("config.yml", wrong);
+  return changed;
 }
 
 function isShared(node: unknown): boolean {
   return isAlias(node) || (isNode(node) && node.anchor !== undefined);
 }
 
+/** The field of a key; for a key inside a map, such as `model_tiers.large.codex`, a field with the form of that value. */
 function fieldFor(key: string, level: Level): Field {
-  const fields = Object.values<Field>(configFields);
-  const field = fields.find((each) => each.key === key);
-  if (field === undefined) {
-    const known = fields.map((each) => each.key);
+  const found = findField(key);
+  if (found === undefined) {
+    const known = Object.values<Field>(configFields).map((each) => each.key);
     throw new Fault("usage", `There is no key "${key}" in a configuration.`, { hint: didYouMean(key, known) });
   }
-  if (level === "project" && field.level === "user") throw new Fault("usage", misplaced(key), { hint: moveIt });
-  return field;
+  const { field, shape } = found;
+  if (level === "project" && field.level === "user") throw new Fault("usage", misplaced(field.key), { hint: moveIt });
+  if (field.key === key) return field;
+  const { problem: _, merge: __, ...rest } = field;
+  return { ...rest, key, shape };
+}
+
+/** The field that a key leads to or into, with the form of the value that the key names and the steps to it. */
+export function findField(key: string) {
+  const fields = Object.values<Field>(configFields);
+  const field = fields.find((each) => each.key === key || key.startsWith(`${each.key}.`));
+  if (field === undefined) return undefined;
+  // The name of a model can contain dots.
+  const steps = key === field.key ? [] : stepsInto(field.shape, key.slice(field.key.length + 1));
+  if (steps === undefined) return undefined;
+  const shape = steps.reduce<Shape>((at) => (at.kind === "map" ? at.of : at), field.shape);
+  return { field, shape, steps };
+}
+
+/** The names that lead from a map to a value in it; undefined where the form has no such value. */
+function stepsInto(shape: Shape, rest: string): readonly string[] | undefined {
+  if (shape.kind !== "map") return undefined;
+  const end = shape.of.kind === "map" && rest.includes(".") ? rest.indexOf(".") : rest.length;
+  const name = rest.slice(0, end);
+  if (!(shape.names ?? /^[A-Za-z][\w-]*$/).test(name) || name in Object.prototype) return undefined;
+  if (end === rest.length) return [name];
+  const inner = stepsInto(shape.of, rest.slice(end + 1));
+  return inner && [name, ...inner];
 }

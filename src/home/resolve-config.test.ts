@@ -8,6 +8,11 @@ test("without any settings the defaults apply", () => {
     harness: "claude",
     reviewHarness: "",
     model: "",
+    modelTiers: {
+      large: { claude: "opus", codex: "gpt-5.5", gemini: "gemini-2.5-pro", opencode: "" },
+      small: { claude: "haiku", codex: "gpt-5.4-mini", gemini: "gemini-2.5-flash", opencode: "" },
+    },
+    modelFallback: { large: ["small"] },
     branchPrefix: "signalbox/",
     poolSize: 4,
     autostart: true,
@@ -99,4 +104,15 @@ test("false, 0 and the empty text count as values; undefined does not", () => {
     port: { value: 0, source: "user" },
     poolSize: { value: 9, source: "user" },
   });
+});
+
+test("tiers of models are combined: each harness of each tier is taken from the first source that has it", () => {
+  const { value, source } = resolveConfig({
+    repository: { modelTiers: { large: { claude: "from-repository" } } },
+    user: { modelTiers: { large: { claude: "from-user", mine: "own" }, huge: { mine: "huge" } } },
+  }).modelTiers;
+  expect(source).toBe("repository");
+  expect(value.large).toMatchObject({ claude: "from-repository", mine: "own", gemini: "gemini-2.5-pro" });
+  expect(value.huge).toEqual({ mine: "huge" });
+  expect(resolveConfig({ user: { modelFallback: { large: [] } } }).modelFallback.value).toEqual({ large: [] });
 });

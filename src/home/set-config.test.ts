@@ -110,3 +110,25 @@ describe("nothing is set where", () => {
     expect(setConfig(text, "pool_size", "3")).toContain(text);
   });
 });
+
+test("a value inside a map is set under its names, and nothing else in the map changes", () => {
+  const text = setConfig("model_tiers:\n  large: { claude: opus } # mine\n", "model_tiers.large.codex", "gpt-5.5");
+  expect(text).toBe("model_tiers:\n  large: { claude: opus, codex: gpt-5.5 } # mine\n");
+  expect(setConfig("", "model_tiers.small.opencode", "")).toBe('model_tiers:\n  small:\n    opencode: ""\n');
+  // The name of a model can contain dots.
+  expect(setConfig("", "model_fallback.gpt-5.5", "a, b")).toBe("model_fallback:\n  gpt-5.5:\n    - a\n    - b\n");
+  expect(setConfig("", "model_tiers", "{ large: { claude: opus } }")).toBe(
+    "model_tiers:\n  large:\n    claude: opus\n",
+  );
+});
+
+test.each([
+  ["model_tiers.large.codex", "small", '"model_tiers.large.codex" must name a model, but "small" is a tier.'],
+  ["model_tiers.large.codex", "two words", "must be the name of a model"],
+  ["model_tiers.large.codex.more", "x", 'There is no key "model_tiers.large.codex.more"'],
+  ["model_tiers.gpt-4o.codex", "x", 'is another name of "large"'],
+  ["model_tiers.large", "opus", "must be a map of models by harness"],
+  ["harnesses.mine.title", "x", 'There is no key "harnesses.mine.title"'],
+])("%s cannot be set to %s", (key, value, message) => {
+  expect(() => setConfig("", key, value)).toThrow(message);
+});

@@ -1,3 +1,4 @@
+import type { ToolClass } from "../engine/tools.ts";
 import type { ProcessEnd } from "./processes.ts";
 
 /** A program that agents run in. The adapter knows its flags, files and messages; it starts nothing itself. */
@@ -80,9 +81,6 @@ export interface Detected {
   readonly hint: string;
 }
 
-export const toolClasses = ["read", "write", "execute", "web"] as const;
-export type ToolClass = (typeof toolClasses)[number];
-
 /** The features that a harness supports. Plain data: the table in the documents is generated from it. */
 export interface Capabilities {
   /** A person can attach to it. */
@@ -98,7 +96,7 @@ export interface Capabilities {
   readonly reduced: "enforced" | "asked";
   /** The classes of tools that can be disabled. */
   readonly withholds: readonly ToolClass[];
-  /** Tools can be allowed one by one. */
+  /** Tools can be allowed one by one, not only by class. */
   readonly toolsByName: boolean;
   /** It can force its answer to fit a JSON schema. */
   readonly schema: boolean;
@@ -129,7 +127,7 @@ export interface HarnessOrder {
   readonly effort: string;
   /** reduced: read, search, read-only git, the test command, its task file and our command line; nothing else. */
   readonly permissions: "full" | "reduced";
-  /** Classes or names of tools; undefined for all that the permissions allow. */
+  /** Classes and names of tools, as `chooseTools` reads them; undefined for all that the permissions allow. */
   readonly tools: readonly string[] | undefined;
   /** The absolute path of the file that a run with reduced permissions may write; empty if there is none. */
   readonly taskFile: string;

@@ -151,7 +151,7 @@ export interface PullRequestRecord extends Kept {
   /** The sums of the reviews and the checks, in the forge's words. */
   readonly review: "approved" | "changes-requested" | "none" | "required";
   readonly checks: "passing" | "failing" | "unfinished" | "none";
-  /** The comments for it by key, where there is no forge to post them on. */
+  /** Signalbox's comments for it by key, saved before they are posted. Without a forge they are only here. */
   readonly comments: Readonly<Record<string, string>>;
   /** When the forge was last polled. */
   readonly seenAt: number;
@@ -173,7 +173,12 @@ export interface Run extends Kept {
   /** Its process; 0 while there is none. */
   readonly pid: number;
   readonly endedAt: number | undefined;
+  /** How it ended, as its workflow counted it; `killed` if it was not wanted any more. */
   readonly word: string;
+  /** What it said when its work was complete; missing if it did not. */
+  readonly report?: { readonly summary: string; readonly outcome: string };
+  /** Why it ended, if it did not end well; missing if it did. */
+  readonly error?: string;
   /** How the daemon started it, or is about to; missing if another program started it. */
   readonly started?: StartedRun;
 }
@@ -200,6 +205,8 @@ export interface StartedRun {
   readonly raised: string;
   /** All its programs were started in a sandbox; missing in old records. */
   readonly isConfined?: boolean;
+  /** The tier that its model stands for; missing where a model was named. */
+  readonly tier?: string;
   /** Its conversation has begun, so that there is a session to resume; missing in old records. */
   readonly hasBegun?: boolean;
   /** The identity of its process; missing until it runs, and in old records. */

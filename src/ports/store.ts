@@ -83,6 +83,8 @@ export interface Store {
   addArtifact(artifact: StoredArtifact): Promise<void>;
   /** The oldest first. */
   listArtifacts(task: string): Promise<readonly StoredArtifact[]>;
+  /** The text of the task's artifact with this hash; undefined if there is none. */
+  artifactText(task: string, hash: string): Promise<string | undefined>;
 
   readonly agents: Collection<Agent>;
   readonly workspaces: Collection<Workspace>;
@@ -276,9 +278,10 @@ interface StoredWorkflow {
   readonly text: string;
 }
 
-/** A section as it passed a gate. */
+/** A section as it passed a gate, or a document that a run has handed over. */
 export interface StoredArtifact {
   readonly task: string;
+  /** The heading of the section, or the title of the document. */
   readonly section: string;
   readonly text: string;
   readonly hash: string;
@@ -286,4 +289,6 @@ export interface StoredArtifact {
   readonly run: string;
   readonly commit: string;
   readonly at: number;
+  /** Only of a document: its type, and the state in which it was handed over. */
+  readonly document?: { readonly type: string; readonly state: string };
 }

@@ -102,6 +102,8 @@ export interface WorkspaceKind {
    * file.
    */
   readTaskFile(folder: string, name: string): Promise<string | undefined>;
+  /** Writes a document, read-only, into the folder of documents. Refused as a task file is. */
+  placeDocument(folder: string, name: string, text: string): Promise<void>;
   /** Whether the checked-out commit contains it. */
   isTaskFileTracked(folder: string, name: string): Promise<boolean>;
   /** Removes the block that hides task files from the user's repository, when the project is removed. */

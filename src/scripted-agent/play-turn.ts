@@ -1,5 +1,6 @@
 import { fill } from "../engine/template.ts";
-import type { HarnessError, ToolClass } from "../ports/harness.ts";
+import type { ToolClass } from "../engine/tools.ts";
+import type { HarnessError } from "../ports/harness.ts";
 import { holds } from "./read-script.ts";
 import type { Step, StepKind } from "./script.ts";
 import { faultSteps, fileSteps, programSteps, type Scene, type StepEnd, type StepPlayers } from "./steps.ts";

@@ -138,6 +138,13 @@ const stepKeys: { readonly [Kind in StepKind]: Key } = {
   ),
   run: key(argv, "Runs a program"),
   cli: key(argv, "Runs Signalbox's command line with these arguments"),
+  tool: key(
+    record("a call of a tool", {
+      name: needed(text, "The tool of Signalbox's MCP server, such as work_complete"),
+      input: key({ kind: "any" }, "Its input"),
+    }),
+    "Calls a tool of Signalbox's MCP server",
+  ),
   sleep: key(text, "Does nothing for a time, without a sign of life"),
   think: key(
     {
@@ -306,6 +313,7 @@ export interface StepValues {
   section: { readonly heading: string; readonly text: string };
   run: readonly string[];
   cli: readonly string[];
+  tool: { readonly name: string; readonly input: unknown };
   sleep: number;
   think: { readonly time: number; readonly about: string };
   ask: { readonly about: string; readonly yes: readonly Step[]; readonly no: readonly Step[] };

@@ -166,6 +166,15 @@ const committer = { GIT_COMMITTER_NAME: "Scripted agent", GIT_COMMITTER_EMAIL: "
 export const programSteps: StepPlayers = {
   run: (argv, scene) => runProgram(argv, scene),
   cli: (args, scene) => runProgram([scene.cli, ...args], scene),
+  async tool({ name, input = {} }, scene) {
+    const params = { name, arguments: input };
+    const line = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })}\n`;
+    const { code, output } = await collect([scene.cli, "mcp"], scene, line);
+    const isDone = code === 0 && output.includes('"result"') && !output.includes('"isError":true');
+    if (!isDone) return { kind: "other", message: `The tool ${name} failed. ${output.trim()}`, resetAt: undefined };
+    scene.show(output.trim());
+    return undefined;
+  },
   async commit(message, scene) {
     const failed = await runProgram(["git", "add", "--all"], scene);
     if (failed !== undefined) return failed;
@@ -199,12 +208,15 @@ interface Collected {
   readonly output: string;
 }
 
-async function collect(argv: readonly string[], { folder, env, signal }: Scene): Promise<Collected> {
+async function collect(argv: readonly string[], { folder, env, signal }: Scene, input = ""): Promise<Collected> {
   const [program = "", ...rest] = argv;
   // Let listeners receive the start event before the program blocks.
   await breathe();
   return new Promise((resolve, reject) => {
-    const child = spawn(program, rest, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"], signal });
+    const child = spawn(program, rest, { cwd: folder, env, stdio: ["pipe", "pipe", "pipe"], signal });
+    // A program that does not read its input may be gone before it is written.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
     let output = "";
     const take = (chunk: Buffer) => {
       output = (output + chunk.toString("utf8")).slice(-maxOutput);

@@ -35,6 +35,7 @@ test("tickets written by tk are read", () => {
       type: "feature",
       priority: 1,
       assignee: "Jo Doe",
+      labels: [],
       parent: "c-0000",
       title: "Brew the coffee",
       body: "# Brew the coffee\n\nHot.\n\n## Acceptance Criteria\n\nIt is hot.\n\n",
@@ -67,7 +68,7 @@ parent: c-0000  # Kitchen
 test("a ticket needs only a status: then it has the default priority and no dependencies", () => {
   expect(ticket("---\nstatus: open\n---\n")).toEqual({
     ...{ id: "c-abc1", status: "open", deps: [], links: [], created: "", type: "task", priority: 2 },
-    ...{ assignee: "", parent: "", title: "", body: "" },
+    ...{ assignee: "", labels: [], parent: "", title: "", body: "" },
   });
   expect(ticket("---\nstatus: open\npriority: soon\ndeps:\n---").priority).toBe(2);
 });

@@ -93,6 +93,7 @@ export function ticketOfIssue(issue: Issue): Ticket {
     type: "task",
     priority: labelPriority(labels),
     assignee,
+    labels,
     parent: "",
     title,
     // With the title, as in the file of a ticket.
@@ -134,6 +135,8 @@ export interface Ticket {
   /** 0 is the most urgent, 4 the least. */
   readonly priority: number;
   readonly assignee: string;
+  /** Of an issue, all its labels; of a file, its `tags`. */
+  readonly labels: readonly string[];
   readonly parent: string;
   /** Empty if it has none. */
   readonly title: string;
@@ -167,6 +170,7 @@ export function readTicket(id: string, text: string): TicketReading {
       type: plain(values.type) || "task",
       priority: priorityOf(plain(values.priority)),
       assignee: plain(values.assignee),
+      labels: listed(values.tags),
       parent: plain(values.parent),
       title: titleOf(body),
       body,

@@ -37,13 +37,21 @@ async function begin(branch: string): Promise<{ readonly id: string; readonly to
 const forRuns = [
   ...["openapi", "getTask", "explainTask", "getDocument", "diffTask", "listEvents", "listFindings"],
   ...["editTask", "moveTask", "putDocument", "commentTask"],
+  ...["completeWork", "sendStageMessage", "listHandedOver", "listTools", "mcp"],
 ];
+/** Those that only runs use whose workflow gives them the tool. */
+const forStages = ["completeWork", "sendStageMessage"];
+/** It is about the caller's own task, whatever the path of a request says. */
+const aboutCaller = ["openapi", "listTools", "mcp"];
 const everyRoute = Object.values(routes) as readonly Route[];
 const bodies: Readonly<Record<string, unknown>> = {
   moveTask: { to: "nowhere" },
   editTask: { summary: "Brew" },
   putDocument: { text: "" },
   commentTask: { text: "Hm." },
+  completeWork: { summary: "Done." },
+  sendStageMessage: { to: "working", message: "Hm." },
+  mcp: { jsonrpc: "2.0", id: 1, method: "tools/list" },
 };
 
 /** Sends a request of a route about a task, and returns the status and the error's code. */
@@ -88,12 +96,12 @@ const answers = async (task: string, token: string) => {
 };
 const expected = (answer: (route: Route) => readonly [number, string]) =>
   Object.fromEntries(everyRoute.map((route) => [route.name, answer(route)]));
-const isChange = ({ name, method }: Route) => forRuns.includes(name) && method !== "GET";
+const isChange = ({ name, method }: Route) => forRuns.includes(name) && method !== "GET" && name !== "mcp";
 
 test("a live run gets the routes that a role needs for its own task, and nothing else", async () => {
   expect(await answers(ids.own, tokens.own)).toEqual(
     expected(({ name }) => {
-      if (name === "moveTask") return [409, "refused"];
+      if (name === "moveTask" || forStages.includes(name)) return [409, "refused"];
       // The handler was reached: this daemon has no git.
       if (name === "diffTask") return [500, "git.unavailable"];
       return forRuns.includes(name) || name === "health" ? [200, ""] : [403, "caller.denied"];
@@ -105,7 +113,7 @@ test("a live run gets the routes that a role needs for its own task, and nothing
 test("a run of another task gets nothing", async () => {
   expect(await answers(ids.own, tokens.other)).toEqual(
     expected((route) => {
-      if (route.name === "health" || route.name === "openapi") return [200, ""];
+      if (route.name === "health" || aboutCaller.includes(route.name)) return [200, ""];
       return isChange(route) ? [409, "refused"] : [403, "caller.denied"];
     }),
   );

@@ -14,6 +14,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openApi } from "../../src/api/openapi.ts";
 import { routes } from "../../src/api/routes.ts";
+import type { EventView } from "../../src/api/tasks.ts";
 import { Fault } from "../../src/fault.ts";
 import { brew, folderBeside, newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
@@ -311,15 +312,6 @@ describe("tasks", () => {
     expect(made.json.task).toMatchObject({ workflow: "default", branch: `signalbox/${made.json.task.id}` });
     await post(`/v1/tasks/${made.json.task.id}/cancel`);
   });
-
-  test.each([["pipeline", /^This workflow merges through pull requests on GitHub: /]])(
-    "of %s are created with a warning about what does not work yet",
-    async (workflow, told) => {
-      const { json } = await post("/v1/tasks", { project: "coffee", workflow, summary: "Brew", autostart: false });
-      expect(json.warnings).toContainEqual(expect.stringMatching(told));
-      await post(`/v1/tasks/${json.task.id}/cancel`);
-    },
-  );
 
   test.each([
     [{ project: "none" }, [404, "project.missing"]],
@@ -695,6 +687,37 @@ schemas: { r: { type: object, properties: { parts: { type: array } } } }
   });
 });
 
+// hand-over.test.ts has the rest.
+test("what a run hands over is in the history, and listed", async () => {
+  const packing = `name: packing
+version: 1
+roles: { packer: { mode: turn, permissions: reduced, prompt: p, tools: [work_complete, stage_message] } }
+states:
+  packing: { agent: { role: packer }, next: served }
+  served: { terminal: true }
+prompts: { p: Pack. }
+`;
+  writeFileSync(join(stage.places.workflows, "packing.yml"), packing);
+  const { id } = await create({ workflow: "packing" });
+  await stage.settled(id);
+  const { token } = (await post(`/v1/tasks/${id}/runs`, { role: "packer" })).json;
+  const documents = [{ type: "list", title: "Things", text: "A cup." }];
+  await stage.ask("/v1/tasks/./complete", { token, json: { summary: "Packed.", documents } });
+  await stage.ask("/v1/tasks/./stage-messages", { token, json: { to: "all", message: "Mind the cup." } });
+  expect((await get(`/v1/tasks/${id}/handed-over`)).json).toMatchObject({
+    ...{ task: id, documents: [{ title: "Things" }], messages: [{ to: "all", priority: "normal" }] },
+  });
+  expect((await stage.ask("/v1/tools", { token })).json).toEqual({
+    ...{ caller: "run", tools: ["stage_message", "work_complete"] },
+  });
+  expect((await get("/v1/tools")).json).toMatchObject({ caller: "person" });
+  expect((await post("/v1/mcp", { jsonrpc: "2.0", id: 1, method: "ping" })).json).toMatchObject({ result: {} });
+  const types = (await get(`/v1/events?task=${id}`)).json.events.map(({ type }: EventView) => type);
+  expect(types).toEqual(expect.arrayContaining(["work.completed", "stage.messaged"]));
+  await post(`/v1/tasks/${id}/runs/packer%231/end`, { word: "error" });
+  expect((await stage.settled(id))?.status).toBe("served");
+});
+
 describe("findings of reviews", () => {
   const reviewing = `name: tasting
 version: 1
@@ -907,9 +930,23 @@ describe("agents", () => {
 
   test("are started by spawning, respawning and replying, as the workflow defines it", async () => {
     const { id } = await create();
+    expect((await post(`/v1/tasks/${id}/spawn`)).json.task.status).toBe("brewing");
     expect(refusal(await post(`/v1/tasks/${id}/spawn`))).toEqual([409, "refused", "not-waiting"]);
     expect(refusal(await post(`/v1/tasks/${id}/respawn`))).toEqual([409, "refused", "no-respawn"]);
     expect(refusal(await post(`/v1/tasks/${id}/reply`, { text: "Stronger" }))).toEqual([409, "refused", "not-waiting"]);
+  });
+
+  test("hand nothing over without runs, and people have no tools of runs", async () => {
+    const { id } = await create();
+    expect((await get(`/v1/tasks/${id}/handed-over`)).json).toEqual({ task: id, documents: [], messages: [] });
+    expect((await get("/v1/tools")).json.caller).toBe("person");
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    expect((await post("/v1/mcp", ping)).json).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    const answers = await Promise.all([
+      post(`/v1/tasks/${id}/complete`, { summary: "Brewed" }),
+      post(`/v1/tasks/${id}/stage-messages`, { to: "all", message: "Mild" }),
+    ]);
+    for (const answer of answers) expect(refusal(answer)).toEqual([409, "refused", "not-allowed"]);
   });
 
   test("and people can add comments to the history, and nothing else changes", async () => {

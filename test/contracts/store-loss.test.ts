@@ -163,8 +163,10 @@ test("deleting the newest task does not make a store look as if it had lost some
   expect(await tasksIn(places)).toEqual(["one"]);
 });
 
-const sinceVersion2 =
-  "drop table person_call; drop table seen; drop index child_part; alter table task drop column part; drop table chat_question";
+const sinceVersion2 = [
+  "drop table person_call; drop table seen; drop index child_part; alter table task drop column part",
+  "drop table chat_question; alter table artifact drop column type; alter table artifact drop column state",
+].join("; ");
 
 test.for([
   [1, `drop index live_run; ${sinceVersion2}`],

@@ -11,6 +11,7 @@ import { systemClock } from "../../src/adapters/system.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
 import { askedPullRequests } from "../../src/daemon/forge/pull-request.ts";
 import { createForges } from "../../src/daemon/forge/push-task.ts";
+import { createTicketsOf, noTickets } from "../../src/daemon/project.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity } from "../../src/engine/task.ts";
@@ -26,16 +27,26 @@ import { human, isAtRest } from "./git-core.ts";
 
 export { human };
 
-/** People move it; each of its states does one thing with the forge. */
+/** People move it; each of its states does one thing with the forge. The panel's runs are ended by the test. */
 const flow = `
 version: 1
+roles: { any: { mode: turn, permissions: reduced }, scout: { prompt: look }, judge: { prompt: judge } }
 states:
   todo: { waits_for: human, next: busy }
   busy: { waits_for: human, next: pushed }
   pushed: { do: [push_branch], next: resting }
   offered: { do: [{ action: create_pr, title: "Brew: {summary}" }], next: resting }
   said: { do: [{ action: post_comment, message: "It is in {status}." }], next: resting }
+  reviewed:
+    panel:
+      members: { role: scout, model: small, prompt: look, result: reports }
+      judge: { role: judge, prompt: judge, result: review }
+      tools: [stage_message]
+    do: [post_comment]
+    next: resting
+  repeated: { do: [post_comment], next: resting }
   joined: { do: [merge_pr], next: served }
+  worked: { agent: { role: scout, prompt: look }, next: resting }
   swept: { do: [delete_remote_branch], next: resting }
   resting: { waits_for: human, next: served }
   guarded: { waits_for: human, next: served }
@@ -43,10 +54,16 @@ states:
   dropped: { terminal: true, outcome: cancelled }
 transitions:
   - { from: todo, to: busy, hooks: [acquire_workspace] }
-  - { from: [todo, busy, pushed, offered, said, joined, swept, resting], to: [pushed, offered, said, joined, swept, guarded], by: human }
-  - { from: resting, to: served }
+  - { from: [todo, busy, pushed, offered, said, reviewed, repeated, joined, swept, resting], to: [pushed, offered, said, reviewed, repeated, joined, swept, guarded, worked], by: human }
+  - { from: [resting, joined], to: served, hooks: [close_ticket] }
   - { from: guarded, to: served, by: human }
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+schemas:
+  reports: { type: object, required: [findings], properties: { findings: { type: array } } }
+  review: { type: object, required: [findings], properties: { findings: { type: array } } }
+prompts:
+  look: Look.
+  judge: "Judge {reports}. Known: {findings} {reason}"
 `;
 
 const token = "ghp_verysecretindeed0123456789";
@@ -139,9 +156,16 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
     log,
     commands: { run: async () => ({ code: 0, timedOut: false, output: "" }) },
     humanToken: "sbh_x",
-    performers: () => ({ notify: async ({ params }) => void notes.push(String(params.message)) }),
+    performers: () => ({
+      spawn_agent: async () => {},
+      notify: async ({ params }) => void notes.push(String(params.message)),
+    }),
     workspacesOf,
     forgeOf,
+    ticketsOf: createTicketsOf({
+      ...{ clock, forgeOf, files: noTickets },
+      choice: () => ({ tickets: "github", ticketsLabel: "ready" }),
+    }),
     config: () => ({ values: { forgeInterval: interval }, problems: [] }),
     address: () => "",
     stop: () => {},
@@ -171,10 +195,11 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
     }
     throw new Error(`It did not come to that: ${JSON.stringify((await store.getTask(id))?.task)}`);
   };
-  const create = async (id: string) => {
+  const create = async (id: string, ticket = "") => {
     const facts = { ...(await core.factsOf({ ...blankIdentity, id, project: "coffee" } as never)), poolFull: false };
     const stored = await core.store.createTask("coffee", (number) => {
-      const given = { ...blankIdentity, id, project: "coffee", number, summary: "Brew", branch: `signalbox/${id}` };
+      const named = { id, project: "coffee", number, summary: "Brew", branch: `signalbox/${id}`, ticket };
+      const given = { ...blankIdentity, ...named };
       const decision = createTask(workflow, given, facts);
       if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
       const { task, events, effects } = decision;
@@ -206,8 +231,8 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
       ahead += milliseconds;
     },
     /** A task with a workspace and one commit of its own. */
-    async begin(id = "b1111") {
-      await create(id);
+    async begin(id = "b1111", ticket = "") {
+      await create(id, ticket);
       await core.submit(id, { kind: "continue", actor: human });
       const task = await until(id, (each) => each.task.status === "busy" && isAtRest(each));
       stage.commit(task.workspace, "brewed\n");
@@ -233,6 +258,21 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
     async move(id: string, to: string) {
       const { decision } = await core.submit(id, { kind: "move", to, actor: human });
       if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
+      return until(id, isAtRest);
+    },
+    /** Has the task reviewed by a panel whose judge answers with these findings, and waits until it has settled. */
+    async review(id: string, findings: readonly object[], ...messages: readonly string[]) {
+      const { decision } = await core.submit(id, { kind: "move", to: "reviewed", actor: human });
+      if (decision.kind !== "moved") throw new Error(JSON.stringify(decision));
+      for (const role of ["scout/1", "judge"]) {
+        const { runs } = await until(id, ({ task }) => task.runs[role] !== undefined && task.phase === "waiting");
+        for (const text of role === "judge" ? messages : [])
+          await core.submit(id, {
+            ...{ kind: "message", actor: { role: "judge", run: `${runs[role]?.key}` } },
+            ...{ to: "resting", priority: "normal", text },
+          });
+        await core.submit(id, { kind: "ended", run: `${runs[role]?.key}`, word: "ok", answer: { findings } });
+      }
       return until(id, isAtRest);
     },
     /** Lets the watch poll once, and waits until it has. */

@@ -68,8 +68,19 @@ test("without a remote nothing is pushed, and the pull request is recorded local
   expect(Object.values(record?.comments ?? {})).toEqual(["It is in said."]);
   expect((await events("b1111", "pr.opened")).length).toBe(1);
   expect((await move("b1111", "swept")).held).toBeUndefined();
-  expect((await move("b1111", "joined")).held?.reason).toMatch(/no pull request on a forge/);
   expect(github.requests).toEqual([]);
+});
+
+test("without a forge the merge queue merges the work, and the record of the pull request says so", async () => {
+  const { beginHere, move, store, git, project } = await forgeStage({ place: "alone" });
+  await beginHere();
+  await move("b1111", "offered");
+  expect(await move("b1111", "joined")).toMatchObject({ status: "served" });
+  const { path } = await project();
+  expect(git(path, "merge-base", "--is-ancestor", branch, "main")).toBe("");
+  expect(await store.pullRequests.get("b1111")).toMatchObject({
+    ...{ state: "merged", mergedCommit: git(path, "rev-parse", "main") },
+  });
 });
 
 test("without a forge the remote's branch is deleted by git, unless others have pushed to it", async () => {

@@ -696,6 +696,32 @@ describe("after a crash", () => {
     expect(await types("b1111")).toEqual(told);
   });
 
+  test.each([
+    ["a person", "done"],
+    ["its workflow", ""],
+  ])(
+    "a merge that %s requested merges the commit that was checked, although the branch has moved since",
+    async (_, to) => {
+      const stage = await startStage();
+      const { work, store, core, task, explain, git, show } = stage;
+      const folder = await work("b1111", { "cup.md": "full\n" });
+      const only = git(folder, "rev-parse", "HEAD");
+      const { entry } = await task("b1111");
+      await store.merges.put({ ...landed(""), state: "lined-up", commit: "", before: "", entry, to, only });
+      commit(stage, folder, { "unseen.md": "never reviewed\n" });
+      await explain("b1111");
+      if (to !== "") await core.repositories?.merging.recover();
+      else {
+        const wanted = { target: "main", strategy: "merge", to, by: "engine" } as const;
+        await core.repositories?.merging.askAndWait(await task("b1111"), wanted);
+      }
+      await expect.poll(async () => (await store.merges.get("b1111"))?.endedAt).toBeDefined();
+      expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", only, commit: only });
+      expect(show("cup.md")).toBe("full");
+      expect(() => show("unseen.md")).toThrow();
+    },
+  );
+
   test("a task that had moved already stays merged", async () => {
     const { work, merge, store, core, types, until } = await startStage();
     await work("b1111", { "cup.md": "full\n" });

@@ -105,6 +105,20 @@ test("a task without autostart waits for a person", async () => {
   expect(await statuses("shy")).toEqual(["busy"]);
 });
 
+test("a task that no person has started yet takes no slot from the others", async () => {
+  const shelved = queue.replace("states:\n", "states:\n  shelf: { waits_for: human, next: queued }\n");
+  const { create, rest, statuses, core } = await coreStage(shelved, 1);
+  await create("shelved");
+  await create("second");
+  await rest();
+  await core.submit("second", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("shelved", "second")).toEqual(["shelf", "busy"]);
+  await core.submit("shelved", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("shelved", "second")).toEqual(["queued", "busy"]);
+});
+
 test("a task waits until everything it depends on is done; a cancelled dependency keeps it waiting", async () => {
   const { create, rest, statuses, core } = await coreStage(queue, 5);
   await create("base");

@@ -126,6 +126,41 @@ test("a released workspace is parked while no task waits for it, and files writt
   expect(complaints).toEqual([]);
 });
 
+test.for(["clone", "worktree"] as const)(
+  "a free %s follows the project's branch when a task ends that asks for it",
+  async (kind) => {
+    const flow = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, hooks: [sync_idle_agents, release_workspace] }
+`;
+    const { create, goOn, git, repository, store } = await startGitStage({ flow, poolSize: 2, workspaces: kind });
+    const begin = async (id: string) => {
+      await create(id);
+      return (await goOn(id)).workspace;
+    };
+    const [first, second] = [await begin("b1111"), await begin("b2222")];
+    const head = (folder: string) => git(folder, "rev-parse", "HEAD");
+    await goOn("b1111");
+    await expect.poll(() => git(first, "rev-parse", "--abbrev-ref", "HEAD"), { timeout: 30_000 }).toBe("HEAD");
+    writeFileSync(join(repository, "tip.md"), "new\n");
+    git(repository, "add", "tip.md");
+    git(repository, "commit", "-qm", "tip");
+    expect(head(first)).not.toBe(head(repository));
+    await goOn("b2222");
+    await expect
+      .poll(() => [head(first), head(second)], { timeout: 30_000 })
+      .toEqual([head(repository), head(repository)]);
+    const failed = (await store.listEvents({}, 0, 500)).filter(({ event }) => event.type === "effect.failed");
+    expect(failed).toEqual([]);
+  },
+);
+
 test("the agent's text in its file is evidence for the commit it was written on, and its frontmatter is the engine's", async () => {
   const { begin, core, until, git, store } = await startGitStage();
   const { workspace } = await begin("b1111");

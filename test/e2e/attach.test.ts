@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { routes } from "../../src/api/routes.ts";
 import { eventually } from "../agents/stage.ts";
 import { startCommands } from "./agent-stage.ts";
 import { atTerminal } from "./at-terminal.ts";
@@ -65,7 +66,7 @@ test("without a terminal the command is printed, and it runs unchanged", async (
 });
 
 test("a person who attaches to an agent that ends, or has ended, is told so, with the command that brings it back", async () => {
-  const { atDesk, base, env, main, repository, json } = await startCommands(script);
+  const { atDesk, base, call, env, main, repository, json } = await startCommands(script);
   const id = await atDesk("stronger");
   const sitting = { base, env, folder: repository, columns: 80, rows: 24 };
   const attach = [process.execPath, main, "task", "attach", id];
@@ -87,4 +88,7 @@ test("a person who attaches to an agent that ends, or has ended, is told so, wit
   again.press("F12");
   await again.shows(back);
   expect(again.everything()).toMatch(/worker#1 has ended\./);
+  // The command prints this before it attaches. Tmux then discards whatever a slow terminal has not read yet.
+  const { hint } = await call(routes.attachTask, { params: { task: id }, body: {} });
+  expect(hint).toMatch(/^worker#1 has ended\.[\s\S]*\nThis is its last screen; keys do nothing there\./);
 });

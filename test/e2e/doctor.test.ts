@@ -133,6 +133,7 @@ test("for a new user doctor finds no problem, and creates and starts nothing", a
     `${home}/run/api does not exist yet; it is created when it is needed`,
     "does not exist yet; it is created when it is needed",
     "nothing is set",
+    expect.stringMatching(/^large: claude opus, .*; small: claude haiku, /),
     expect.stringMatching(/^\d+ [GT]B free$/),
     "is not running; it is started when it is needed",
     "does not exist yet; it is created when it is needed",

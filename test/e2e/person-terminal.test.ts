@@ -36,15 +36,20 @@ test("on a terminal an answer is written in the editor, with the question below 
   const command = `'${process.execPath}' '${main}' task`;
   // The window stays open, and runs the lines one after the other.
   outer("new-session", "-d", "-x", "150", "-y", "50", "env", `VISUAL=${editor}`, "PAGER=sed s/^/paged:/", "sh");
-  const runs = async (line: string, until: RegExp) => {
-    outer("send-keys", "-l", `clear; ${line}; echo "ended with $?"`);
-    outer("send-keys", "Enter");
-    const screen = () => outer("capture-pane", "-p", "-J");
-    return eventually(
-      async () => (until.test(screen()) ? screen() : undefined),
+  const screen = () => outer("capture-pane", "-p", "-J");
+  const shows = (what: RegExp) =>
+    eventually(
+      async () => {
+        const shown = screen();
+        return what.test(shown) ? shown : undefined;
+      },
       60_000,
       async () => screen(),
     );
+  const runs = (line: string, until: RegExp) => {
+    outer("send-keys", "-l", `clear; ${line}; echo "ended with $?"`);
+    outer("send-keys", "Enter");
+    return shows(until);
   };
 
   // The way has a closed gate.
@@ -60,17 +65,12 @@ test("on a terminal an answer is written in the editor, with the question below 
   await signalbox(["task", "edit", id, "--file", "-"], `${text}\n## Notes\n\nThere are some.\n`);
   // Continuing without an answer is asked on a terminal, and refused elsewhere.
   await runs(`echo n | ${command} continue ${id}`, /signalbox task answer .*[\s\S]*^ended with 1$/m);
-  outer("send-keys", "-l", `clear; ${command} continue ${id}; echo "ended with $?"`);
-  outer("send-keys", "Enter");
-  await eventually(
-    async () => /without an answer\? \[y\/N\]/.test(outer("capture-pane", "-p", "-J")) || undefined,
-    60_000,
+  await runs(
+    `${command} continue ${id}`,
+    /Its agent has questions, and nobody has answered them\. Continue nevertheless\? \[y\/N\]/,
   );
   outer("send-keys", "Enter");
-  await eventually(
-    async () => /Nothing has changed\.\nended with 1/.test(outer("capture-pane", "-p", "-J")) || undefined,
-    60_000,
-  );
+  await shows(/Nothing has changed\.\nended with 1/);
   await runs(`${command} answer ${id}`, /desk → telling[\s\S]*^ended with 0$/m);
   const answers = /^## Answers\n\n### .* UTC\n\nArabica\.\n# Really$/m;
   expect((await json("task", "show", id)).document.text).toMatch(answers);

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { decide } from "../../src/engine/decide.ts";
+import type { Workflow } from "../../src/engine/workflow.ts";
 import { drive, handoff, loadText } from "./drive.ts";
 
 const done = "done: { terminal: true }";
@@ -26,6 +28,28 @@ test("an agent that is not logged in uses up no attempt and no rule: a person is
   expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "scout" } }]);
   task.ended("scout", "ok", {});
   expect(task.task.status).toBe("done");
+});
+
+test("an end that no retry can mend uses no further attempt, of a run, a panel's member and its judge alike", () => {
+  const run = (role: string) => `{ role: ${role}, mode: turn, prompt: p, result: view }`;
+  const alone = loadText(
+    `version: 1\nstates:\n  a: { agent: ${run("scout")}, limits: { attempts: 3 }, next: done }\n  ${done}\nschemas: { view: { type: object } }\nprompts: { p: Look }`,
+  );
+  const panel = loadText(
+    `version: 1\nstates:\n  a: { panel: { members: ${run("scout")}, judge: ${run("judge")} }, limits: { attempts: 3 }, next: done }\n  ${done}\nschemas: { view: { type: object } }\nprompts: { p: Look }`,
+  );
+  type Life = ReturnType<typeof drive>;
+  const final = (workflow: Workflow, run: string, word: "error" | "login" = "error", task: Life = drive(workflow)) => {
+    const ended = { kind: "ended", run, word, reason: "It refuses." } as const;
+    return decide(workflow, task.task, word === "login" ? ended : { ...ended, isFinal: true }, task.facts());
+  };
+  const held = { task: { held: { word: "error", reason: expect.stringContaining("It refuses.") } }, effects: [] };
+  expect(final(alone, "scout#1")).toMatchObject(held);
+  expect(final(panel, "scout/1#1")).toMatchObject(held);
+  expect(final(panel, "scout/1#1", "login")).toMatchObject(held);
+  const judged = drive(panel);
+  judged.ended("scout/1", "ok", {});
+  expect(final(panel, "judge#2", "error", judged)).toMatchObject(held);
 });
 
 test("the judge of a panel is tried exactly as often as the attempts allow", () => {

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import { decide } from "../../src/engine/decide.ts";
+import { emptyLedger, type Finding } from "../../src/engine/findings.ts";
+import type { PersonsWord } from "../../src/engine/request.ts";
+import type { Task } from "../../src/engine/task.ts";
 import { builtIn, drive, loadText, reasonsOf } from "./drive.ts";
 
 const findings = { findings: [{ title: "Leak", severity: "high", file: "a.ts" }] };
@@ -272,19 +275,20 @@ function pipelineAt(status: string, settings: Record<string, boolean> = {}, pres
 function pipelineOn(task: ReturnType<typeof drive>, status: string) {
   const steps: Record<string, () => void> = {
     BACKLOG: () => task.continue(),
-    TODO: () => task.did("ok"),
-    CONTEXT_PACK: () => task.ended("analyst", "ok"),
+    TODO: () => (task.task.phase === "doing" ? task.did("ok") : task.continue("engine")),
+    CONTEXT_PACK: () => task.fact("documents", 1).ended("analyst", "ok"),
     CONTEXT_REVIEW: () => task.ended("analyst", "ok"),
-    SPEC: () => task.ended("analyst", "ok"),
+    SPEC: () => (task.task.phase === "doing" ? task.did("ok") : task.ended("writer", "ok")),
     SPEC_REVIEW: () => task.ended("analyst", "ok", { outcome: "done" }),
-    IMPLEMENT: () => (task.task.phase === "doing" ? task.did("ok") : task.ended("implementer", "ok")),
+    IMPLEMENT: () =>
+      task.fact("new_commits", 1).task.phase === "doing" ? task.did("ok") : task.ended("implementer", "ok"),
     PR_REVIEW: () => {
       if (task.task.phase === "doing") return task.did("ok");
       return task.task.runs.judge ? task.ended("judge", "ok", findings) : task.ended("scout/1", "ok", findings);
     },
     PR_HUMAN_REVIEW: () => task.continue(),
     TESTING: () => (task.task.phase === "doing" ? task.did("ok") : task.ended("implementer", "ok", { passed: true })),
-    DOC_REVIEW: () => (task.task.phase === "doing" ? task.did("ok") : task.ended("analyst", "ok")),
+    DOC_REVIEW: () => (task.task.phase === "doing" ? task.did("ok") : task.ended("writer", "ok")),
   };
   for (let i = 0; i < 60 && task.status !== status; i++) steps[task.status]?.();
   expect(task.status).toBe(status);
@@ -304,14 +308,11 @@ test("pipeline: a preset chooses the stages and the models", () => {
 
 test("pipeline: scouts run side by side, and the judge's answer is the panel's", () => {
   const task = drive(builtIn("pipeline"), { settings: { spec: false, scouts: ["small", "large"] } });
-  task.continue();
-  task.did("ok");
-  task.ended("analyst", "ok");
-  task.ended("analyst", "ok");
-  task.ended("implementer", "ok");
-  task.did("ok");
-  expect(task.status).toBe("PR_REVIEW");
-  expect(task.effects.map((effect) => effect.agent?.model)).toEqual(["small", "large"]);
+  pipelineOn(task, "PR_REVIEW");
+  expect(task.effects.flatMap(({ action, agent }) => agent?.model ?? action)).toEqual([
+    ...["push_branch", "create_pr"],
+    ...["small", "large"],
+  ]);
   task.ended("scout/2", "ok", findings);
   expect(task.effects).toEqual([]);
   // A scout that never answers is dropped after its attempts; the judge works with the other answers.
@@ -319,8 +320,60 @@ test("pipeline: scouts run side by side, and the judge's answer is the panel's",
   expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "judge", model: "large" } }]);
   expect(task.task.results.reports).toEqual([findings]);
   task.ended("judge", "ok", findings);
-  expect(task.actions).toEqual(["post_comment", "notify"]);
+  expect(task.actions).toEqual(["post_comment"]);
   expect(task.task.ledger?.findings).toMatchObject([{ id: "F1", state: "open", by: "judge" }]);
+});
+
+test("pipeline: an implementer and a fixer that leave nothing are told once, then a person looks; nothing is pushed", () => {
+  const task = pipelineAt("IMPLEMENT");
+  const end = () => {
+    task.ended("implementer", "ok");
+    task.did("ok");
+  };
+  task.fact("new_commits", 0);
+  end();
+  expect(task.effects).toMatchObject([{ agent: { message: expect.stringContaining("no new commit") } }]);
+  end();
+  expect(task.task).toMatchObject({ status: "IMPLEMENT", held: { word: "missing" } });
+  task.continue();
+  task.fact("new_commits", 1);
+  end();
+  expect(task.status).toBe("PR_REVIEW");
+  const fixer = pipelineAt("PR_HUMAN_REVIEW");
+  fixer.fact("approved_findings", 1).continue();
+  fixer.fact("new_commits", 0).ended("implementer", "ok");
+  fixer.did("ok");
+  expect(fixer.effects).toMatchObject([
+    { agent: { prompt: "fixer", message: expect.stringContaining("no new commit") } },
+  ]);
+});
+
+test("pipeline: findings that nobody has decided about are named before the task goes on; a person may insist", () => {
+  const life = pipelineAt("PR_HUMAN_REVIEW");
+  const { task } = life;
+  const go = (seen: Task, word: PersonsWord) =>
+    decide(builtIn("pipeline"), seen, { kind: "continue", actor: { role: "human" }, word }, life.facts());
+  expect(go(task, { answered: true })).toMatchObject({
+    kind: "rejected",
+    reasons: [{ code: "undecided", text: expect.stringContaining("1 finding is undecided: F1") }],
+  });
+  expect(go(task, {})).toMatchObject({ kind: "moved", task: { status: "TESTING" } });
+  const decided = (state: "approved" | "dismissed") =>
+    go({ ...task, ledger: { ...emptyLedger, ...task.ledger, findings: all(task, state) } }, { answered: true });
+  expect(decided("approved")).toMatchObject({ task: { status: "FIXER" } });
+  expect(decided("dismissed")).toMatchObject({ task: { status: "TESTING" } });
+});
+
+function all({ ledger }: Task, state: Finding["state"]): readonly Finding[] {
+  return (ledger?.findings ?? []).map((finding) => ({ ...finding, state }));
+}
+
+test("pipeline: commits since the verdict are reviewed once more, then a person looks", () => {
+  const task = pipelineAt("MERGE_READY", { auto_merge: true });
+  task.did("unreviewed");
+  expect(task.task).toMatchObject({ status: "PR_REVIEW", counters: { reviewed_again: 1 } });
+  pipelineOn(task, "MERGE_READY").did("unreviewed");
+  expect(task.task).toMatchObject({ status: "MERGE_READY", held: { word: "unreviewed" } });
 });
 
 test("pipeline: approved findings lead to the fixer, otherwise the task goes to testing", () => {
@@ -353,7 +406,7 @@ test("pipeline: an unapproved pull request holds the task, and the engine may ch
   task.did("unapproved", "no reviews");
   expect(task.task.held).toMatchObject({ word: "unapproved", reason: "no reviews" });
   task.continue("engine");
-  expect(task.actions).toEqual(["merge_pr"]);
+  expect(task.actions).toEqual(["push_branch", "run_tests", "merge_pr"]);
   task.did("ok");
   expect(task.status).toBe("DONE");
 });

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { buildPrompt } from "../../src/engine/prompt.ts";
+import { buildPrompt, fillText } from "../../src/engine/prompt.ts";
+import type { Settings } from "../../src/engine/workflow.ts";
 import { oneLine } from "../../src/text.ts";
 import { atWork, builtIn, drive, loadText } from "./drive.ts";
 
@@ -60,4 +61,17 @@ test("every prompt of every built-in workflow can be built", () => {
     for (const key of Object.keys(workflow.prompts))
       expect([file, key, buildPrompt(workflow, task, key, outside).ok]).toEqual([file, key, true]);
   }
+});
+
+test("the next stages are those of the usual way, as the settings choose them", () => {
+  const stages = (status: string, settings: Settings) => {
+    const { task } = drive(builtIn("pipeline"), { settings });
+    const built = fillText(builtIn("pipeline"), { ...task, status }, "{next_stages}", {});
+    return built.ok ? built.text.split(", ") : [];
+  };
+  const rest = ["IMPLEMENT", "PR_REVIEW", "PR_HUMAN_REVIEW", "TESTING", "DOC_REVIEW", "MERGE_READY", "DONE"];
+  expect(stages("CONTEXT_PACK", { spec: true })).toEqual(["CONTEXT_REVIEW", "SPEC", "SPEC_REVIEW", ...rest]);
+  expect(stages("CONTEXT_PACK", { spec: false })).toEqual(["CONTEXT_REVIEW", ...rest]);
+  expect(stages("FIXER", { spec: true })).toEqual(rest.slice(1));
+  expect(stages("DONE", {})).toEqual([""]);
 });

@@ -20,12 +20,25 @@ export function beginCommand(home: Home, ...words: readonly string[]): Running {
 
 /** Starts a command that gets a text on its standard input. */
 export function beginWithInput(home: Home, input: string | undefined, ...words: readonly string[]): Running {
+  const running = begin(home, input === undefined ? "ignore" : "pipe", words);
+  running.child.stdin?.end(input);
+  return running;
+}
+
+/** Starts a command whose standard input stays open, and resolves when it has answered the first line. */
+export async function beginTalking(home: Home, line: string, ...words: readonly string[]): Promise<Running> {
+  const running = begin(home, "pipe", words);
+  running.child.stdin?.write(line);
+  await new Promise<void>((done) => running.child.stdout?.once("data", () => done()));
+  return running;
+}
+
+function begin(home: Home, input: "ignore" | "pipe", words: readonly string[]): Running {
   const child = spawn(process.execPath, [cliFile, ...words], {
     cwd: home.base,
     env: home.env,
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    stdio: [input, "pipe", "pipe"],
   });
-  child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
   child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {

@@ -29,8 +29,10 @@ export function createHome(
   const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-faults-")));
   const folder = join(base, "home");
   const repository = join(base, "coffee");
+  const temporary = join(base, "tmp");
   mkdirSync(folder, { mode: 0o700 });
   mkdirSync(repository);
+  mkdirSync(temporary);
   execFileSync("git", ["init", "--quiet", repository]);
   const author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
   const first = ["-C", repository, ...author, "commit", "--quiet", "--allow-empty", "-m", "first"];
@@ -47,6 +49,8 @@ export function createHome(
     // Without it, starts take twice as long.
     NODE_COMPILE_CACHE: resolve(import.meta.dirname, "../../node_modules/.cache/compiled"),
     NO_COLOR: "1",
+    // A killed daemon leaves its temporary folders behind; here they are deleted with the home.
+    TMPDIR: temporary,
   };
   const remove = () => {
     // Commands start detached daemons, and a daemon that lost the lock may still be ending.

@@ -1,10 +1,10 @@
 import { renameSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import type { EventView } from "../../src/api/tasks.ts";
-import { beginCommand, beginWithInput, command, type Running } from "./command.ts";
+import { beginCommand, beginTalking, beginWithInput, command, type Running } from "./command.ts";
 import { createAsk, type Daemon, killDaemons, startDaemon } from "./daemon.ts";
 import { createHome, type Home } from "./home.ts";
 import { clientsOf, connectionsTo, until } from "./look-at-system.ts";
@@ -23,6 +23,18 @@ transitions:
   - { from: [working, reviewing], to: reviewing, by: [worker, human] }
   - { from: reviewing, to: over, by: human }
 prompts: { work: Work, review: Review }
+`,
+  pack: `name: pack
+version: 1
+roles: { packer: { mode: turn, prompt: pack, tools: [work_complete] } }
+states:
+  packing:
+    agent: { role: packer }
+    outcomes: [{ on: ok, when: documents > 0, then: packed }]
+  packed: { waits_for: human, next: over }
+  over: { terminal: true }
+initial: packing
+prompts: { pack: Pack }
 `,
 });
 
@@ -143,20 +155,81 @@ test("fields and the task file are written although the daemon is killed before 
   expect((await ask(routes.getDocument, { params: { task } })).text).toContain("DONE: all");
 });
 
-test("the tools of the MCP server move the task and comment once", async () => {
-  const call = (id: number, name: string, args: object) =>
-    `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } })}\n`;
-  const calls = call(1, "task_update", { status: "reviewing" }) + call(2, "comment", { text: "It is ready." });
-  const { lost, asked } = await askThroughProxy(() => beginWithInput(agents, calls, "mcp"));
-  expect(lost).toContain("200 OK");
-  const { stdout } = await asked.ran;
-  const answers = stdout
+const line = (id: number, method: string, params: object) =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+const toolCall = (id: number, name: string, args: object) => line(id, "tools/call", { name, arguments: args });
+/** The results of the MCP server's replies, without that of the list. */
+const resultsIn = (stdout: string) =>
+  stdout
     .trimEnd()
     .split("\n")
-    .map((line) => JSON.parse(line).result);
+    .slice(1)
+    .map((each) => JSON.parse(each).result);
+
+test("the tools of the MCP server move the task and comment once", async () => {
+  const calls = toolCall(1, "task_update", { status: "reviewing" }) + toolCall(2, "comment", { text: "It is ready." });
+  const server = await beginTalking(agents, line(0, "tools/list", {}), "mcp");
+  const { lost, asked } = await askThroughProxy(() => {
+    server.child.stdin?.end(calls);
+    return server;
+  });
+  expect(lost).toContain("200 OK");
+  const answers = resultsIn((await asked.ran).stdout);
   expect(answers.map(({ isError }) => isError)).toEqual([false, false]);
   expect(answers[0].content[0].text).toBe("working → reviewing");
   expect(await movesTo("reviewing")).toHaveLength(1);
+});
+
+describe("work that an agent completes over MCP", () => {
+  const document = { type: "spec", title: "The brew", text: "Hot." };
+  const completed = async (id: string) =>
+    (await createAsk(home)(routes.listEvents, { query: { task: id } })).events.filter(
+      ({ type }) => type === "work.completed",
+    );
+
+  /** A task whose packer is live, and a server that has listed the packer's tools. */
+  async function packing() {
+    const ask = createAsk(home);
+    const body = { project: "coffee", workflow: "pack", summary: "Pack", harness: "scripted" };
+    const { id } = (await ask(routes.createTask, { body: { ...body, allowFullPermissions: true } })).task;
+    const { token } = await ask(routes.registerRun, { params: { task: id }, body: { role: "packer" } });
+    const env = { ...home.env, SIGNALBOX_TOKEN: token };
+    return { id, server: await beginTalking({ ...home, env }, line(0, "tools/list", {}), "mcp") };
+  }
+  const complete = toolCall(1, "work_complete", { summary: "Packed.", documents: [document] });
+
+  test("is saved once if the daemon is killed before it answers, and counts though the run then fails", async () => {
+    const { id, server } = await packing();
+    const { lost, asked } = await askThroughProxy(() => {
+      server.child.stdin?.end(complete);
+      return server;
+    });
+    expect(lost).toContain("200 OK");
+    const [answer] = resultsIn((await asked.ran).stdout);
+    expect(answer).toMatchObject({ isError: false, content: [{ text: expect.stringContaining("The brew") }] });
+    expect(await completed(id)).toHaveLength(1);
+    // The next daemon knows the report, and the program's error does not count.
+    const ask = createAsk(home);
+    await ask(routes.endRun, { params: { task: id, run: "packer#1" }, body: { word: "error", reason: "It crashed." } });
+    expect((await ask(routes.getTask, { params: { task: id } })).task.status).toBe("packed");
+    const { documents } = await ask(routes.listHandedOver, {
+      params: { task: id },
+      query: { path: ".signalbox/documents/spec-the-brew.md" },
+    });
+    expect(documents).toMatchObject([{ text: "Hot.", state: "packing", role: "packer" }]);
+  });
+
+  test("is saved once if the daemon is killed before it reads the request", async () => {
+    const { id, server } = await packing();
+    const asked = await askFrozen(() => {
+      server.child.stdin?.end(complete);
+      return server;
+    });
+    await daemon.kill();
+    const [answer] = resultsIn((await asked.ran).stdout);
+    expect(answer).toMatchObject({ isError: false });
+    expect(await completed(id)).toHaveLength(1);
+  });
 });
 
 /** Begins a command while the daemon is suspended; resolves when the command has connected. */

@@ -1,3 +1,4 @@
+import type { Tool } from "../../src/engine/tools.ts";
 import type { Harness } from "../../src/ports/harness.ts";
 import type { Answer, Asked, ToolCall } from "../model-server/server.ts";
 import type { Pinned } from "./pinned.ts";
@@ -17,6 +18,10 @@ export interface Candidate {
   readonly model: string;
   /** The program takes a key soon after a paste for a part of it; another key submits the message. */
   readonly needsEnterAgain?: boolean;
+  /** The names by which it offers tools to the model. Those that it never offers are missing. */
+  readonly offers: Readonly<Partial<Record<Tool, string>>>;
+  /** Makes the model read a file. */
+  read(file: string): ToolCall;
   /** Makes the model write a whole file. */
   write(file: string, content: string): ToolCall;
   /** Makes the model run a command line. */

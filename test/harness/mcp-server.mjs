@@ -1,10 +1,12 @@
-// A stand-in for our MCP server: one tool, whose calls are recorded in a file.
+// A stand-in for our MCP server: its calls are recorded in a file.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const tools = [
-  { name: "comment", description: "Comments on the task.", inputSchema: { type: "object", properties: {} } },
-];
+const tools = (process.env.OFFERED ?? "comment").split(",").map((name) => ({
+  name,
+  description: `Calls ${name}.`,
+  inputSchema: { type: "object", properties: {} },
+}));
 const answers = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,

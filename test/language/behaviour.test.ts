@@ -618,6 +618,48 @@ schemas: { r: { type: object, properties: { ready: { type: boolean }, message: {
   expect(talk.task.status).toBe("c");
 });
 
+test("`ok` reaches the rules only with the state's `evidence`; an agent that ended without it is started again once and told what is missing, which costs no attempt, and then the state ends with `missing`.", () => {
+  const text = `
+states: { a: { agent: { prompt: p, mode: turn }, evidence: [new_commits > 0, dirty == 0], do: [harvest_uncommitted], next: b }, b: { terminal: true } }
+prompts: { p: x }`;
+  const good = begin(text, {}, false, { new_commits: 1, dirty: 0 });
+  good.settle();
+  good.ended("worker", "ok");
+  good.did("ok");
+  expect(good.task.status).toBe("b");
+
+  const life = begin(text, {}, false, { new_commits: 0, dirty: 1 });
+  const ends = () => {
+    life.ended("worker", "ok");
+    expect(life.actions).toEqual(["harvest_uncommitted"]);
+    life.did("ok");
+  };
+  life.settle();
+  ends();
+  expect(life.task).toMatchObject({ status: "a", phase: "waiting", entry: 1, crashCount: 0, held: undefined });
+  expect(life.effects).toMatchObject([{ action: "spawn_agent", agent: { run: "worker#2", prompt: "p" } }]);
+  const [said] = life.effects.map(({ agent }) => agent?.message ?? "");
+  expect(said).toContain('The branch has no new commit since the task entered "a". Commit the work.');
+  expect(said).toContain("The workspace has uncommitted changes.");
+  ends();
+  expect(life.task).toMatchObject({ status: "a", crashCount: 0, held: { word: "missing", again: "wait" } });
+  expect(life.task.held?.reason).toContain("The branch has no new commit");
+  life.request({ kind: "continue", actor: human });
+  expect(life.actions).toEqual(["spawn_agent worker"]);
+  ends();
+  expect(life.task.held).toBeUndefined();
+  life.numbers = { new_commits: 2, dirty: 0 };
+  ends();
+  expect(life.task.status).toBe("b");
+
+  const ruled = begin(text.replace("next: b", "outcomes: [{ on: missing, then: b }]"));
+  for (let i = 0; i < 2; i++) {
+    ruled.ended("worker", "ok");
+    ruled.did("ok");
+  }
+  expect(ruled.task.status).toBe("b");
+});
+
 test("A panel starts one member for each model, and the judge when all members have ended; without a usable answer it ends with `error`.", () => {
   const text = `
 settings: { models: { default: [small, large] } }

@@ -78,14 +78,20 @@ export function createMemoryStore(): Store {
 }
 
 /** The artifacts that passed a gate. */
-export function createArtifacts(tables: Tables, read: Run, write: Run): Pick<Store, "addArtifact" | "listArtifacts"> {
+export function createArtifacts(
+  tables: Tables,
+  read: Run,
+  write: Run,
+): Pick<Store, "addArtifact" | "listArtifacts" | "artifactText"> {
+  const list = (task: string) =>
+    (tables.tasks.get(task)?.artifacts ?? []).map((text) => JSON.parse(text) as StoredArtifact);
   return {
     addArtifact: (artifact) =>
       write(() => {
         mustHaveTask(tables, artifact.task).artifacts.push(JSON.stringify(artifact));
       }),
-    listArtifacts: (task) =>
-      read(() => (tables.tasks.get(task)?.artifacts ?? []).map((text) => JSON.parse(text) as StoredArtifact)),
+    listArtifacts: (task) => read(() => list(task)),
+    artifactText: (task, wanted) => read(() => list(task).find(({ hash }) => hash === wanted)?.text),
   };
 }
 

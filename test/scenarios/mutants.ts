@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
+import type { Effect } from "../../src/engine/decision.ts";
 import type { Graph } from "../../src/engine/explore/graph.ts";
 import { takeStep } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
@@ -18,13 +19,13 @@ export interface Mutant {
 
 type Path = readonly (string | number)[];
 
-/** Every copy of a workflow file that lacks one edge, guard, gate, hook, rule or step of a state's own work. */
+/** Every copy of a workflow file that lacks one edge, guard, gate, hook, rule, evidence or step of a state's own work. */
 export function mutantsOf(text: string): readonly Mutant[] {
   const original = loaded(text);
   if (original === undefined) throw new Error("The file itself cannot be loaded.");
   const behaviour = behaviourOf(original);
   const table = tableOf(text).join();
-  return [...edges(text), ...parts(text), ...rules(text), ...conditions(text), ...work(text)].map(
+  return [...edges(text), ...parts(text), ...rules(text), ...conditions(text), ...work(text), ...evidence(text)].map(
     ({ what, text: copy, about }) => {
       const workflow = loaded(copy);
       const isSame = workflow !== undefined && behaviourOf(workflow) === behaviour;
@@ -139,6 +140,22 @@ function work(text: string): readonly Cut[] {
   });
 }
 
+/** Each thing that the agent of a state must have produced. */
+function evidence(text: string): readonly Cut[] {
+  const document = parseDocument(text);
+  return keysOf(text, "states").flatMap((state) => {
+    const path = ["states", state, "evidence"];
+    const found = document.getIn(path);
+    const all = isSeq(found) ? found.items.map((item, place) => [String(item), [...path, place]] as const) : [];
+    const each = isSeq(found) || found === undefined ? all : [[String(found), path] as const];
+    return each.map(([condition, cut]) => ({
+      what: `${state}: evidence: ${condition}`,
+      text: without(text, cut),
+      about: `${state} \\(evidence\\)`,
+    }));
+  });
+}
+
 /** Transitions with the states that they stand for; `any` is spelled out. */
 function transitions(text: string) {
   const document = parseDocument(text);
@@ -181,8 +198,9 @@ function loaded(text: string): Workflow | undefined {
 }
 
 /**
- * The behaviour of a workflow, by exploring it: each step in each position, its events and its effects. Ending a
- * session without runs, and releasing a workspace that does not exist, are left out because they do nothing.
+ * The behaviour of a workflow, by exploring it: each step in each position, its events and its effects. Releasing a workspace
+ * that does not exist is left out because it does nothing. Ending a session counts as ending each run of it: at the end of a
+ * task, and before its workspace is released, the engine ends the runs that the file does not end.
  */
 function behaviourOf(workflow: Workflow): string {
   return exploreAll(workflow)
@@ -194,13 +212,15 @@ function linesOf(workflow: Workflow, { nodes, edges: steps }: Graph): string {
   const lines = steps.map(({ from, to, step }) => {
     const before = nodes[from]?.world;
     const taken = before && takeStep(workflow, before, step);
-    const idle = {
-      kill_session: Object.keys(before?.task.runs ?? {}).length === 0,
-      release_workspace: before?.workspace === false,
-    };
-    const effects = (taken?.effects ?? []).filter(
-      ({ action }) => !(action in idle && idle[action as keyof typeof idle]),
+    const all = taken?.effects ?? [];
+    const runs = Object.entries(before?.task.runs ?? {}).filter(
+      ([role]) => !all.some(({ action, params }) => action === "kill_agent" && params.role === role),
     );
+    const effects = all.flatMap((effect): readonly Pick<Effect, "action" | "params">[] => {
+      if (effect.action === "release_workspace" && before?.workspace === false) return [];
+      if (effect.action !== "kill_session") return [effect];
+      return runs.map(([role, { key: run }]) => ({ action: "kill_agent", params: { role, run } }));
+    });
     const events = (taken?.events ?? []).map(({ type, by, data, set }) => [
       type,
       by,

@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../agents/stage.ts";
 import { startScriptedGithub } from "../scripted-github/server.ts";
 import { botToken, startTelegram } from "../scripted-telegram.ts";
+import { sshTo } from "./forge-scenes.ts";
 import { runCommand } from "./person.ts";
 import { joins, meets, openTeam, type ScriptedPart, titleOf, writes } from "./team-stage.ts";
 
@@ -143,11 +143,3 @@ test("a team of three builds a plan of eight parts: a question, failing tests, a
   expect(await stage.runs()).toEqual([]);
   expect([end, ...children].filter(({ workspace }) => workspace !== "")).toEqual([]);
 });
-
-/** A program that takes the folder for the machine behind an address of ssh. */
-function sshTo(base: string): string {
-  const file = join(base, "ssh");
-  mkdirSync(join(base, "acme"));
-  writeFileSync(file, `#!/bin/sh\nfor last; do :; done\ncd '${base}' && eval "$last"\n`, { mode: 0o755 });
-  return file;
-}

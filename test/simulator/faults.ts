@@ -326,7 +326,7 @@ export function watchSeats(world: World, crowd: Crowd, daemonNow: () => Daemon |
       limit();
       world.note(`agents.most is ${seats} now`);
       const told = daemonNow();
-      told?.core.configured();
+      told?.core.configured([]);
       clock.after(100, () => {
         const atWork = told?.core.agents?.dispatch.atWork() ?? 0;
         const [first] = told === daemonNow() ? wanting() : [];

@@ -151,6 +151,9 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
       taskFiles.set(file, text);
       return true;
     },
+    async placeDocument(path, file, text) {
+      mustHave(path).taskFiles.set(`documents/${file}`, text);
+    },
     readTaskFile: async (path, file) => folders.get(path)?.taskFiles.get(file),
     isTaskFileTracked: async () => false,
     removeExclude: async () => undefined,

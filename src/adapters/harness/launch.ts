@@ -1,5 +1,5 @@
 import { findProgram } from "../../find-program.ts";
-import { type Detected, type HarnessOrder, type Obstacle, type ToolClass, toolClasses } from "../../ports/harness.ts";
+import type { Detected, HarnessOrder, Obstacle } from "../../ports/harness.ts";
 import type { Commands } from "../../ports/system.ts";
 import { shellQuote } from "../../shell-quote.ts";
 
@@ -13,22 +13,6 @@ export const programCan = {
   acknowledges: "hook",
   tokens: true,
 } as const;
-
-interface ChosenTools {
-  readonly classes: ReadonlySet<ToolClass>;
-  /** Tools that the order lists by their own names. */
-  readonly names: readonly string[];
-  /** At least one class of tools is withheld. */
-  readonly isLimited: boolean;
-}
-
-/** Splits an order's tools into classes and single tools. */
-export function chosenTools({ tools }: Pick<HarnessOrder, "tools">): ChosenTools {
-  if (tools === undefined) return { classes: new Set(toolClasses), names: [], isLimited: false };
-  const classes = new Set(toolClasses.filter((each) => tools.includes(each)));
-  const names = tools.filter((each) => !(toolClasses as readonly string[]).includes(each));
-  return { classes, names, isLimited: classes.size < toolClasses.length };
-}
 
 export interface DetectPorts {
   readonly commands: Commands;

@@ -1,5 +1,6 @@
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { chooseTools } from "../../engine/tools.ts";
 import { Fault } from "../../fault.ts";
 import { parseObject } from "../../json.ts";
 import type {
@@ -162,7 +163,10 @@ async function launchOf(
   add(session.kind === "resume" ? "resume" : "session", session.id);
   add("model", order.model);
   add("permissions", order.permissions);
-  if (order.tools !== undefined) argv.push(`--tools=${order.tools.join(",")}`);
+  if (order.tools !== undefined) {
+    const { classes, own = [] } = chooseTools(order.tools);
+    argv.push(`--tools=${[...classes, ...own].join(",")}`);
+  }
   if (order.testCommand.length > 0) add("test-command", JSON.stringify(order.testCommand));
   const events = order.env.SIGNALBOX_EVENTS ?? join(runFolder, "events");
   return { argv, env: { ...order.env, SIGNALBOX_EVENTS: events }, session: session.id };

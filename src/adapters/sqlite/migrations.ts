@@ -113,6 +113,9 @@ ${kinds.map(tableOf).join("")}`,
   `alter table task add column part text;
 create unique index child_part on task (parent, part) where part is not null;`,
   tableOf("chat_question"),
+  // Of a document that a run has handed over; null for a section.
+  `alter table artifact add column type text;
+alter table artifact add column state text;`,
 ];
 
 /** The table for records of one kind. */

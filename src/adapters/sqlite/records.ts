@@ -6,31 +6,41 @@ import { projectExists, projectInUse, projectMissing, taskMissing } from "./faul
 import type { History } from "./history.ts";
 import { isLive } from "./migrations.ts";
 
-/** Evidence that passed a gate. `add` runs inside the caller's transaction. */
-interface Artifacts extends Pick<Store, "addArtifact" | "listArtifacts"> {
+/** Evidence that passed a gate, and documents. `add` runs inside the caller's transaction. */
+interface Artifacts extends Pick<Store, "addArtifact" | "listArtifacts" | "artifactText"> {
   add(artifact: StoredArtifact): void;
 }
 
 export function createArtifacts(database: DatabaseSync, read: Read, write: Write): Artifacts {
   const insert = database.prepare(
-    `insert into artifact (task, section, text, hash, role, run, commit_id, at)
-     select position, ?, ?, ?, ?, ?, ?, ? from task where id = ?`,
+    `insert into artifact (task, section, text, hash, role, run, commit_id, at, type, state)
+     select position, ?, ?, ?, ?, ?, ?, ?, ?, ? from task where id = ?`,
   );
   const byTask = database.prepare(
     "select * from artifact where task = (select position from task where id = ?) order by id",
   );
-  const add = ({ task, section, text, hash, role, run, commit, at }: StoredArtifact) => {
-    if (insert.run(section, text, hash, role, run, commit, at, task).changes === 0) throw taskMissing(task);
+  const textByHash = database.prepare(
+    "select text from artifact where task = (select position from task where id = ?) and hash = ? order by id limit 1",
+  );
+  const add = ({ task, section, text, hash, role, run, commit, at, document }: StoredArtifact) => {
+    const { type = null, state = null } = document ?? {};
+    const { changes } = insert.run(section, text, hash, role, run, commit, at, type, state, task);
+    if (changes === 0) throw taskMissing(task);
   };
   return {
     add,
     addArtifact: (artifact) => write(() => add(artifact)),
     listArtifacts: (task) => read(() => byTask.all(task).map((row) => toArtifact(task, row))),
+    artifactText: (task, hash) =>
+      read(() => {
+        const row = textByHash.get(task, hash);
+        return row === undefined ? undefined : String(row.text);
+      }),
   };
 }
 
 function toArtifact(task: string, row: Record<string, unknown>): StoredArtifact {
-  const { section, text, hash, role, run, commit_id: commit, at } = row;
+  const { section, text, hash, role, run, commit_id: commit, at, type, state } = row;
   return {
     task,
     section: String(section),
@@ -40,6 +50,7 @@ function toArtifact(task: string, row: Record<string, unknown>): StoredArtifact 
     run: String(run),
     commit: String(commit),
     at: Number(at),
+    ...(type === null ? {} : { document: { type: String(type), state: String(state) } }),
   };
 }
 

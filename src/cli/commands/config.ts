@@ -6,7 +6,7 @@ import { publishFile } from "../../durable-file.ts";
 import { didYouMean, nearest } from "../../engine/language/problem.ts";
 import { Fault } from "../../fault.ts";
 import { builtInHarnesses } from "../../home/agent-fields.ts";
-import { formOf, resolveConfig, setConfig, writeConfigValue } from "../../home/config.ts";
+import { findField, formOf, resolveConfig, setConfig, writeConfigValue } from "../../home/config.ts";
 import { configFields, configNames, type Field } from "../../home/config-fields.ts";
 import { makeFolder } from "../../home/make-folder.ts";
 import { homePlaces, repositoryPlaces, shownPath } from "../../home/places.ts";
@@ -52,11 +52,7 @@ Exit codes: 0 ok, 1 a configuration is wrong, 2 wrong usage`,
     const project = await recordedProject(this);
     const resolved = resolveConfig(configLayers(this, this.repository, project));
     const all = configNames.map((name) => ({ key: configFields[name].key, ...resolved[name] }));
-    const wanted = key === undefined ? all : all.filter((each) => each.key === key);
-    if (key !== undefined && wanted.length === 0) {
-      const known = all.map((each) => each.key);
-      throw new Fault("usage", `There is no key "${key}" in a configuration.`, { hint: didYouMean(key, known) });
-    }
+    const wanted = key === undefined ? all : [{ ...valueAt(all, key), key }];
     const files = {
       user: homePlaces(this.home).config,
       repository: this.repository && repositoryPlaces(this.home, this.repository)?.config,
@@ -78,6 +74,26 @@ Exit codes: 0 ok, 1 a configuration is wrong, 2 wrong usage`,
       this.say("The repository's file is not used for workspaces until you trust it: signalbox trust --config");
   },
 });
+
+/** The value of a key; of a key inside a map, such as `model_tiers.large.codex`, the value there. */
+function valueAt(
+  all: readonly { readonly key: string; readonly value: unknown; readonly source: string }[],
+  key: string,
+) {
+  const found = findField(key);
+  const whole = found && all.find((each) => each.key === found.field.key);
+  const value = found?.steps.reduce<unknown>(
+    (at, step) => (Object.hasOwn(Object(at), step) ? (at as Record<string, unknown>)[step] : undefined),
+    whole?.value,
+  );
+  const { value: total, source } = whole ?? {};
+  if (source !== undefined && (value !== undefined || found?.steps.length === 0))
+    return { value: value ?? total, source };
+  const known = all.map((each) => each.key);
+  if (found === undefined)
+    throw new Fault("usage", `There is no key "${key}" in a configuration.`, { hint: didYouMean(key, known) });
+  throw new Fault("usage", `"${key}" is not set.`, { hint: `To set it: signalbox config set ${key} VALUE` });
+}
 
 /** The recorded settings of this folder's project; none without a daemon: the command must work if it cannot start. */
 async function recordedProject(context: Context): Promise<ProjectView | undefined> {
@@ -103,6 +119,7 @@ Examples:
   signalbox config set harness codex
   signalbox config set test_command "python3 -m unittest"
   signalbox config set workflow my-flow --repository
+  signalbox config set model_tiers.large.codex gpt-5.5
 
 Keys and forms:
 ${keys}
@@ -139,12 +156,14 @@ async function announce({ home }: Context, key: string, file: string, text: stri
 
 /** Refuses an unknown harness now, rather than when the next task starts. */
 function checkName({ home }: Context, key: string, value: string): void {
-  if ((key !== "harness" && key !== "review_harness") || value === "") return;
+  const [group, , harness] = key.split(".");
+  const name = group === "model_tiers" ? harness : key === "harness" || key === "review_harness" ? value : undefined;
+  if (name === undefined || name === "") return;
   const own = Object.keys(readSound(homePlaces(home).config, "user").harnesses ?? {});
   const known = [...builtInHarnesses, ...own];
-  if (known.includes(value)) return;
-  const close = nearest(value, known);
-  throw new Fault("usage", `There is no harness "${value}".${close === undefined ? "" : ` Did you mean "${close}"?`}`, {
+  if (known.includes(name)) return;
+  const close = nearest(name, known);
+  throw new Fault("usage", `There is no harness "${name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`, {
     hint: `Known harnesses: ${known.join(", ")}. To see what is installed: signalbox harness list`,
   });
 }

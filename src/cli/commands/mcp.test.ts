@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { mcpServer, serveLines, type Tool } from "./mcp.ts";
+import { mcpServer, type Tool } from "../../api/mcp-server.ts";
+import { serveLines } from "./mcp.ts";
 
 const echo: Tool = {
   name: "echo",
@@ -14,7 +15,11 @@ const echo: Tool = {
 async function spoken(...pieces: readonly (string | Uint8Array)[]): Promise<readonly unknown[]> {
   const written: unknown[] = [];
   const input = Readable.from(pieces.map((piece) => Buffer.from(piece)));
-  await serveLines(input, (line) => written.push(JSON.parse(line)), mcpServer([echo], "1.2.3"));
+  await serveLines(
+    input,
+    (line) => written.push(JSON.parse(line)),
+    mcpServer(async () => [echo], "1.2.3"),
+  );
   return written;
 }
 
@@ -93,7 +98,7 @@ test("an invalid message, an unknown method and an unknown tool get different er
 });
 
 test("a message without an end does not fill the memory", async () => {
-  const endless = Array.from({ length: 6 }, () => "x".repeat(1024 * 1024));
+  const endless = Array.from({ length: 9 }, () => "x".repeat(1024 * 1024));
   const answers = await spoken(...endless, "\n", line({ id: 1, method: "ping" }));
   expect(answers).toMatchObject([{ error: { code: -32_600 } }, { id: 1, result: {} }]);
 });

@@ -1,4 +1,5 @@
 import { readBudget } from "../../engine/budget.ts";
+import { Fault } from "../../fault.ts";
 import { offerHarnesses, offerProjects, offerStates, offerTasks, offerWorkflows } from "../offers.ts";
 
 /** Parameters that several commands share. */
@@ -112,6 +113,19 @@ export const makeFlags = {
     parse: budgetWord,
   },
 } as const;
+
+/** Flags that choose among the variants of a task's workflow. */
+export const choiceFlags = {
+  preset: textFlag("P", "A preset of its workflow"),
+  set: listFlag("NAME=VALUE", "A setting of its workflow"),
+} as const;
+
+/** The name and the text of `--set NAME=VALUE`. */
+export function readSettingFlag(flag: string): readonly [name: string, text: string] {
+  const [, name, text] = /^([^=]+)=(.*)$/s.exec(flag) ?? [];
+  if (name !== undefined && text !== undefined) return [name, text];
+  throw new Fault("usage", `--set ${flag} has no value.`, { hint: "Write --set NAME=VALUE." });
+}
 
 /** A change of a task, as the API returns it. */
 export const changeForm = "{ kind, from, task, why, entry, effects }";

@@ -218,10 +218,15 @@ async function leftWaiting(call: Call, { project }: TaskView) {
 }
 
 export const continueTask = command({
-  parameters: { positional: tasks, flags: { yes: flag("Continue although its agent has open questions"), json } },
+  parameters: {
+    positional: tasks,
+    flags: { yes: flag("Continue although questions, findings or commits are left over"), json },
+  },
   docs: {
     brief: "End a person's wait, or try a held task again",
-    fullDescription: `If the task's state waits for a person, the task moves where its workflow says. If the task is held, the step that failed is started again. If an agent has open questions, you are asked on a terminal; elsewhere the command is refused without --yes.
+    fullDescription: `If the task's state waits for a person, the task moves where its workflow says. If the task is held, the step that failed is started again. If an agent has open questions, if you have not decided about all findings that the next step depends on, or if the state merges commits that nobody has reviewed and you were not shown, you are asked on a terminal; elsewhere the command is refused without --yes.
+
+task launch-fixer and task clear-error are the same command. In the workflow "pipeline" it continues with the fixer if you have approved findings, and else with the tests.
 
 --json: ${changeForm}. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,
@@ -235,9 +240,9 @@ ${taskExitCodes("refused; nothing has changed")}`,
         try {
           return await goOn(yes);
         } catch (error) {
-          const isUnanswered = error instanceof Refusal && error.reasons.some(({ code }) => code === "unanswered");
-          if (!isUnanswered || json || !canAsk()) throw error;
-          const question = `${error.reasons[0]?.text} Continue without an answer?`;
+          const isLeft = error instanceof Refusal && error.reasons.some(({ code }) => leftOver.has(code));
+          if (!isLeft || json || !canAsk()) throw error;
+          const question = `${error.reasons[0]?.text} Continue nevertheless?`;
           return (await confirm(own, question, false)) ? goOn(true) : undefined;
         }
       },
@@ -245,6 +250,9 @@ ${taskExitCodes("refused; nothing has changed")}`,
     });
   },
 });
+
+/** What a person may leave over when a task continues. */
+const leftOver: ReadonlySet<string> = new Set(["unanswered", "undecided", "unreviewed"]);
 
 export const reply = command({
   parameters: {

@@ -1,8 +1,8 @@
 import type { BodyOf, Call } from "../../api/client.ts";
 import { type ProjectView, routes } from "../../api/routes.ts";
 import { didYouMean } from "../../engine/language/problem.ts";
-import { settingProblem } from "../../engine/language/read-settings.ts";
-import type { Setting, Settings, SettingValue, Workflow } from "../../engine/workflow.ts";
+import { parseSetting, settingProblem } from "../../engine/language/read-settings.ts";
+import type { Settings, SettingValue, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { configFromEnvironment, resolveConfig } from "../../home/config.ts";
 import { findWorkflow } from "../../home/workflows.ts";
@@ -17,13 +17,14 @@ import { warnUnproved } from "../tell.ts";
 import { given, writeJson } from "../text.ts";
 import { command, type FlagsOf } from "./command.ts";
 import {
+  choiceFlags,
   flag,
   json,
-  listFlag,
   makeFlags,
   numberFlag,
   optionalWord,
   project,
+  readSettingFlag,
   status,
   taskFlag,
   textFlag,
@@ -45,8 +46,7 @@ const createFlags = {
   pr: numberFlag("N", "Continue this pull request: its branch, its title and its base", 1, Number.MAX_SAFE_INTEGER),
   ticket: textFlag("TICKET", "Make the task from this ticket: its title, text and priority, unless they are given"),
   "no-spawn": flag("Do not start it when there is room; a person starts it"),
-  preset: textFlag("P", "A preset of its workflow"),
-  set: listFlag("NAME=VALUE", "A setting of its workflow"),
+  ...choiceFlags,
   "allow-full-permissions": allowFullPermissions,
   json,
 } as const;
@@ -227,11 +227,10 @@ async function readContext(context: Context, flags: CreateFlags): Promise<string
 export function readSettingFlags(workflow: Workflow, flags: readonly string[]): Settings {
   const settings: Record<string, SettingValue> = {};
   for (const flag of flags) {
-    const [, name, text] = /^([^=]+)=(.*)$/s.exec(flag) ?? [];
-    if (name === undefined || text === undefined) throw wrong(`--set ${flag} has no value.`, "Write --set NAME=VALUE.");
+    const [name, text] = readSettingFlag(flag);
     const setting = Object.hasOwn(workflow.settings, name) ? workflow.settings[name] : undefined;
     if (setting === undefined) throw notKnown(workflow, "setting", name, Object.keys(workflow.settings));
-    const value = parseValue(setting, text);
+    const value = parseSetting(setting, text);
     const problem = settingProblem(name, setting, value);
     if (problem !== undefined) throw wrong(problem, `To see its settings: signalbox workflow show ${workflow.name}`);
     settings[name] = value;
@@ -242,17 +241,6 @@ export function readSettingFlags(workflow: Workflow, flags: readonly string[]): 
 export function checkPreset(workflow: Workflow, preset: string | undefined): void {
   if (preset === undefined || Object.hasOwn(workflow.presets, preset)) return;
   throw notKnown(workflow, "preset", preset, Object.keys(workflow.presets));
-}
-
-/** Lists are written a,b and maps key:value,key:value. A value that does not parse stays text, and is refused later. */
-function parseValue({ default: value }: Setting, text: string): SettingValue {
-  if (typeof value === "boolean") return text === "true" ? true : text === "false" ? false : text;
-  if (typeof value === "number") return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
-  if (typeof value === "string") return text;
-  const items = text.split(",").filter((item) => item !== "");
-  if (Array.isArray(value)) return items;
-  const pairs = items.map((item) => item.split(":"));
-  return pairs.every((pair) => pair.length === 2) ? Object.fromEntries(pairs) : text;
 }
 
 function notKnown(workflow: Workflow, what: string, name: string, known: readonly string[]): Fault {

@@ -7,15 +7,23 @@ import { nameTask } from "../find.ts";
 import { writeTable } from "../tables.ts";
 import { count, given, listed, writeJson } from "../text.ts";
 import { command } from "./command.ts";
-import { flag, json, listFlag, oneTask, taskExitCodes, textFlag } from "./parameters.ts";
+import { flag, json, listFlag, task, taskExitCodes, textFlag } from "./parameters.ts";
 
 export const findings = command({
   isForRuns: true,
   parameters: {
-    positional: oneTask,
+    positional: {
+      kind: "array",
+      parameter: {
+        ...task,
+        placeholder: "TASK [approve|dismiss ID]",
+        brief: `${task.brief}. After it, to decide: approve or dismiss, and the ids of findings`,
+      },
+      minimum: 1,
+    },
     flags: {
-      approve: listFlag("ID", "A finding that is to be fixed"),
-      dismiss: listFlag("ID", "A finding that is none"),
+      approve: listFlag("ID", "A finding that is to be fixed, as after the word approve"),
+      dismiss: listFlag("ID", "A finding that is none, as after the word dismiss"),
       message: textFlag("TEXT", "Why"),
       all: flag("Also show findings that are fixed or dismissed"),
       json,
@@ -24,22 +32,25 @@ export const findings = command({
   },
   docs: {
     brief: "Show what reviews have found, and approve or dismiss it",
-    fullDescription: `Reviewers report findings and say which are fixed; only a person approves them. Whether a task waits for that, and what follows from it, is in its workflow. A finding that you dismiss is not opened again, however a later review words it. With --approve or --dismiss, all findings that you name are decided, or none.
+    fullDescription: `Reviewers report findings and say which are fixed; only a person approves them. Whether a task waits for that, and what follows from it, is in its workflow. A finding that you dismiss is not opened again, however a later review words it. All findings that you name are decided, or none.
 
 Examples:
   signalbox task findings coffee#12
-  signalbox task findings coffee#12 --approve F1 --approve F3
-  signalbox task findings coffee#12 --dismiss F2 -m "The cup is meant to be small"
+  signalbox task findings coffee#12 approve F1 F3
+  signalbox task findings coffee#12 dismiss F2 -m "The cup is meant to be small"
 
 --json: { task, round, quiet, said, findings: [{ id, state, severity, file, line, title, evidence, commit, round, by, reason }], parts: [{ task, item, round, open, found }] }
 ${taskExitCodes("refused; nothing has changed")}`,
   },
-  async func({ approve = [], dismiss = [], message, all, json }, reference) {
+  async func({ message, all, json, ...flags }, reference = "", ...words) {
+    const { approve, dismiss } = decisionIn(words, flags);
     if (approve.length > 0 && dismiss.length > 0)
-      throw new Fault("usage", "--approve and --dismiss cannot both be given.", { hint: "Decide with two commands." });
+      throw new Fault("usage", "Findings cannot be approved and dismissed with one command.", {
+        hint: "Decide with two commands.",
+      });
     if (message !== undefined && approve.length + dismiss.length === 0)
-      throw new Fault("usage", "--message needs --approve or --dismiss.", {
-        hint: "Name the findings that it is about.",
+      throw new Fault("usage", "--message is the reason of a decision, and nothing is decided.", {
+        hint: "Name the findings that it is about, after the task: approve F1, or dismiss F1",
       });
     const call = createCall(this);
     const about = await nameTask(call, reference);
@@ -54,6 +65,23 @@ ${taskExitCodes("refused; nothing has changed")}`,
     show(this, view, all);
   },
 });
+
+interface Decided {
+  readonly approve?: readonly string[];
+  readonly dismiss?: readonly string[];
+}
+
+/** The findings that are decided by the words after the task, and by the flags. */
+function decisionIn([verb, ...ids]: readonly string[], { approve = [], dismiss = [] }: Decided): Required<Decided> {
+  if (verb === undefined) return { approve, dismiss };
+  if (verb !== "approve" && verb !== "dismiss")
+    throw new Fault("usage", `"${verb}" is no decision about findings.`, { hint: "Say approve or dismiss." });
+  if (ids.length === 0)
+    throw new Fault("usage", `After ${verb}, the ids of findings are missing.`, {
+      hint: `Name them: ${verb} F1 F3`,
+    });
+  return verb === "approve" ? { approve: [...approve, ...ids], dismiss } : { approve, dismiss: [...dismiss, ...ids] };
+}
 
 function show(context: Context, view: FindingsView, all: boolean): void {
   const { task, round, said, findings, parts } = view;

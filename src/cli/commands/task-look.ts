@@ -1,3 +1,4 @@
+import type { RunView } from "../../api/agents.ts";
 import type { Call } from "../../api/client.ts";
 import { type ProjectView, routes } from "../../api/routes.ts";
 import type { ActionView } from "../../api/tasks.ts";
@@ -9,7 +10,7 @@ import { shellWord } from "../../shell-quote.ts";
 import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { writeEvent } from "../describe-event.ts";
-import { describeExplanation, describeTask, writeNeeds } from "../describe-task.ts";
+import { describeExplanation, describeRuns, describeTask, writeNeeds } from "../describe-task.ts";
 import { nameTask, projectAt, projectNamed, shownTask } from "../find.ts";
 import { loadSound } from "../findings.ts";
 import { writeTable } from "../tables.ts";
@@ -278,7 +279,7 @@ export const show = command({
   },
   docs: {
     brief: "Show all details of a task, or its task file",
-    fullDescription: `They include why the task is held, the effects that it owes, and the sections of its task file with their authors. With --section or --document, the text itself is printed, as it was last stored.
+    fullDescription: `They include why the task is held, the effects that it owes, the sections of its task file with their authors, and its runs: how each ended, how long it took, what it cost, what it said when its work was complete or why it failed. With --section or --document, the text itself is printed, as it was last stored.
 
 Examples:
   signalbox task show coffee#12
@@ -303,6 +304,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or section`,
     if (section !== undefined) return this.print(sectionText(document.text, section));
     if (json) return this.print(writeJson({ task, effects, pullRequest, document }));
     this.print(describeTask(found, document, this, Date.now()));
+    for (const line of describeRuns(await runsOf(call, task.id), this)) this.print(line);
     // A task that is over can still need attention, for example after its merge was undone.
     const { blocked } = task.phase === "over" ? await call(routes.explainTask, { params: { task: task.id } }) : notOver;
     for (const { reason, fix } of blocked) this.print(`\n${this.paint.yellow(reason)}\n  ${fix}`);
@@ -315,6 +317,16 @@ To see what has happened:    signalbox task history ${task.id}${
 });
 
 const notOver = { blocked: [] };
+
+/** The records of a task's runs. Agents see none, and a daemon without agents has none. */
+async function runsOf(call: Call, task: string): Promise<readonly RunView[]> {
+  try {
+    return (await call(routes.listRuns, { query: { task, all: "true" } })).runs;
+  } catch (error) {
+    if (error instanceof Fault && ["caller.denied", "agents.unavailable"].includes(error.code)) return [];
+    throw error;
+  }
+}
 
 /** The text of a section. People name it with or without the ##, in upper or lower case. */
 function sectionText(text: string, wanted: string): string {

@@ -1,4 +1,4 @@
-import { type BodyOf, type Call, Refusal } from "../../api/client.ts";
+import { type BodyOf, type Call, Refusal, writeRefusal } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { ChangeView, TaskView } from "../../api/tasks.ts";
 import type { Change, Migration } from "../../engine/migrate.ts";
@@ -7,7 +7,7 @@ import { shellWord } from "../../shell-quote.ts";
 import { canAsk, confirm, editText, readInput } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
-import { tellChange, writeRefusal } from "../fast/tell.ts";
+import { tellChange } from "../fast/tell.ts";
 import { asDependency, branchAt, type NamedTask, nameTask, shownTask, workflowReference } from "../find.ts";
 import { forEach, tellWritten } from "../tell.ts";
 import { count, given, listed, wrap, writeJson } from "../text.ts";
@@ -15,11 +15,13 @@ import { commentTask, moveTask } from "../unanswered-requests.ts";
 import { command, type FlagsOf } from "./command.ts";
 import {
   changeForm,
+  choiceFlags,
   flag,
   json,
   makeFlags,
   oneTask,
   optionalWord,
+  readSettingFlag,
   severalForm,
   status,
   task,
@@ -37,6 +39,7 @@ const updateFlags = {
     inferEmpty: true,
   },
   ...makeFlags,
+  ...choiceFlags,
   // Optional, because otherwise the library would define --no-autostart itself.
   autostart: { kind: "boolean", optional: true, withNegated: false, brief: "Start the task when there is room" },
   "no-autostart": flag("Do not start the task by itself"),
@@ -59,11 +62,12 @@ export const update = command({
   },
   docs: {
     brief: "Change a task, and ask for a state",
-    fullDescription: `Fields change first, then the task file, then the state; a refusal stops the rest. With --status the task file is stored only if the state is granted. --label, --depends-on, --hand-down and --budget replace the existing values; an empty value ("") removes them all. If the task has a workspace, --branch changes what is checked out there: an existing branch is checked out, unless uncommitted changes are in the way; otherwise the current branch is renamed.
+    fullDescription: `Fields change first, then the task file, then the state; a refusal stops the rest. With --status the task file is stored only if the state is granted. --label, --depends-on, --hand-down and --budget replace the existing values; an empty value ("") removes them all. A preset and settings count for what comes: an agent at work keeps its model, and a wait that has begun stays as it is; settings of the task override its preset. If the task has a workspace, --branch changes what is checked out there: an existing branch is checked out, unless uncommitted changes are in the way; otherwise the current branch is renamed.
 
 Examples:
   signalbox task update --status agent-review
   signalbox task update coffee#12 --summary "Make the coffee stronger" --priority 5
+  signalbox task update coffee#12 --preset quick-fix --set auto_merge=true
   signalbox task update --branch
 
 --json: { edit: ${changeForm}, document: { changed, ignored }, move: ${changeForm} }. Parts that you did not ask for are null.
@@ -113,6 +117,8 @@ function readEdit(flags: UpdateFlags): BodyOf<typeof routes.editTask> {
     dependsOn: flags["depends-on"]?.filter((each) => each !== "").map(asDependency),
     handDown: flags["hand-down"]?.filter((each) => each !== ""),
     budget: flags.budget,
+    preset: flags.preset,
+    settings: flags.set && Object.fromEntries(flags.set.map(readSettingFlag)),
     autostart: flags.autostart === true ? true : flags["no-autostart"] ? false : undefined,
   });
 }

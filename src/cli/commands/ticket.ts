@@ -13,7 +13,7 @@ import { command, type FlagsOf } from "./command.ts";
 import { flag, json, project, projectToShow } from "./parameters.ts";
 
 /** A ticket, as the API returns it. */
-const ticketForm = `{ id, status, title, type, priority, deps, blockers, links, created, assignee, parent, isReady, task,
+const ticketForm = `{ id, status, title, type, priority, deps, blockers, links, created, assignee, labels, parent, isReady, task,
   isTaken, place }`;
 
 const ticketExitCodes = (failed: string) => `Exit codes: 0 ok, 1 ${failed}, 2 wrong usage, 3 no such ticket or project`;
@@ -202,6 +202,7 @@ ${ticketExitCodes("its file cannot be read, or the name is ambiguous")}`,
       ["priority", String(ticket.priority)],
       ["type", ticket.type],
       ["assignee", ticket.assignee],
+      ["labels", ticket.labels.join(", ")],
       ["parent", ticket.parent],
       ["depends on", ticket.deps.join(", ")],
       ["waits for", ticket.blockers.join(", ")],

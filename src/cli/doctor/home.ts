@@ -3,7 +3,8 @@ import { accessSync, chmodSync, constants, type Stats, statfsSync, statSync } fr
 import { dirname } from "node:path";
 import { formatProblem } from "../../engine/language/problem.ts";
 import { Fault } from "../../fault.ts";
-import { loadConfig } from "../../home/config.ts";
+import { builtInHarnesses } from "../../home/agent-fields.ts";
+import { loadConfig, resolveConfig } from "../../home/config.ts";
 import type { PartialConfig } from "../../home/config-fields.ts";
 import { readHumanToken } from "../../home/human-token.ts";
 import { loginOf } from "../../home/logins.ts";
@@ -57,6 +58,7 @@ export function homeChecks(home: string): readonly Check[] {
     { name: "socket", look: () => lookAtSockets([dirname(places.terminal), dirname(places.socket)]) },
     { name: "token", look: () => lookAtToken(places.humanToken) },
     { name: "config", look: () => lookAtConfig(places.config) },
+    { name: "models", look: () => lookAtModels(places.config) },
     { name: "disk", look: () => lookAtDisk(home) },
   ];
 }
@@ -138,6 +140,24 @@ function lookAtConfig(file: string): readonly Finding[] {
     if (!(problem instanceof Fault)) throw problem;
     return error(problem.message, problem.hint ?? "");
   }
+}
+
+/** The models that tiers stand for. A harness without one is no fault: only workflows that name tiers need it. */
+function lookAtModels(file: string): readonly Finding[] {
+  // A wrong file is a finding of its own.
+  const { config } = loadConfig(file, "user");
+  const { value: tiers } = resolveConfig({ user: config }).modelTiers;
+  const known: readonly string[] = [...builtInHarnesses, ...Object.keys(config.harnesses ?? {})];
+  const unknown = Object.entries(tiers).flatMap(([tier, models]) =>
+    Object.keys(models).flatMap((harness) => (known.includes(harness) ? [] : [`model_tiers.${tier}.${harness}`])),
+  );
+  const fix = `Known harnesses: ${known.join(", ")}. Correct the names in ${file}`;
+  if (unknown.length > 0) return warning(`${listed(unknown)} names no harness that you have`, fix);
+  const shown = Object.entries(tiers).map(([tier, models]) => {
+    const each = Object.entries(models).map(([harness, model]) => `${harness} ${model || "(its own choice)"}`);
+    return `${tier}: ${each.join(", ") || "no model"}`;
+  });
+  return ok(shown.join("; "));
 }
 
 const megabyte = 1024 * 1024;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { writeRefusal } from "../../api/client.ts";
 import { Fault } from "../../fault.ts";
-import { createPaint, exitCodeOfError, inFlagWords, visible, writeRefusal } from "./tell.ts";
+import { createPaint, exitCodeOfError, inFlagWords, visible } from "./tell.ts";
 
 const paint = createPaint(true);
 

@@ -1,4 +1,4 @@
-import { Refusal } from "../../api/client.ts";
+import { Refusal, writeRefusal } from "../../api/client.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { Fault } from "../../fault.ts";
 import type { Context } from "../context.ts";
@@ -133,19 +133,6 @@ function isFolderGone(error: unknown): boolean {
 
 export function writeError({ talkPaint }: Pick<Context, "talkPaint">, message: string, hint = ""): string {
   return visible(`${talkPaint.red("error:")} ${message}${hint === "" ? "" : `\n${hint}`}`);
-}
-
-/** A refusal as text, each reason with its fix. Returns the text behind `error:` and the text below it. */
-export function writeRefusal(
-  reasons: Refusal["reasons"],
-  last = "Nothing has changed.",
-): { message: string; hint: string } {
-  const [first, ...more] = reasons;
-  if (first === undefined) return { message: "The request was refused.", hint: last };
-  const fixOf = (fix: string, indent = "") => (fix === "" ? [] : [indent + fix]);
-  if (more.length === 0) return { message: first.text, hint: [...fixOf(first.fix), last].join("\n") };
-  const lines = reasons.flatMap(({ text, fix }) => [`- ${text}`, ...fixOf(fix, "  ")]);
-  return { message: `It was refused for ${reasons.length} reasons.`, hint: [...lines, last].join("\n") };
 }
 
 /** The command line's names of request fields, if they differ from the field's own name as a flag. */

@@ -165,8 +165,9 @@ test("a team needs a person only when nothing goes on without one, and not for a
     });
   expect(endOfTeam(held(1), now)).toBeUndefined();
   expect(endOfTeam(held(3), now)).toBe("needs-person");
-  // A question is no passing trouble.
+  // A question is no passing trouble, and neither is a plan.
   expect(endOfTeam({ ...held(0), questions: [{}] as never }, now)).toBe("needs-person");
+  expect(endOfTeam({ ...held(0), hasPlan: true }, now)).toBe("needs-person");
 });
 
 test("an idle team is stuck only if a person must act before anything of it goes on", () => {

@@ -126,12 +126,12 @@ const steadyTime = 2_000;
 const steadyStuckTime = 10_000;
 
 /** How the work has ended, or that it cannot continue without a person; undefined while it goes on. */
-export function endOfTeam({ task, questions, neededSince }: TeamBoard, now: number): TeamEnd | undefined {
+export function endOfTeam({ task, questions, hasPlan, neededSince }: TeamBoard, now: number): TeamEnd | undefined {
   const { outcome, phase, needsPerson } = task;
   if (outcome !== null && (phase === "over" || task.needsPerson))
     return outcome === "done" && lostParts(task).length > 0 ? "partly-done" : outcome;
   if (outcome !== null || neededSince === undefined) return undefined;
-  if (questions.length > 0) return "needs-person";
+  if (questions.length > 0 || hasPlan) return "needs-person";
   return now - neededSince >= (needsPerson ? steadyTime : steadyStuckTime) ? "needs-person" : undefined;
 }
 

@@ -28,25 +28,52 @@ function loaded(text: string): Workflow {
   return workflow;
 }
 
+const auto = { agentsSandbox: "auto" } as const;
 const both = { harness: "one", reviewHarness: "two" };
 
 test("an unknown harness is refused, whether or not an agent would run in it", () => {
-  const reasons = checkNeeds(harnesses(harness("one", {})), builtIn("default"), both);
+  const reasons = checkNeeds(harnesses(harness("one", {})), builtIn("default"), both, auto);
   expect(reasons.map(({ text }) => text)).toEqual(['There is no harness "two".']);
   expect(reasons[0]?.fix).toContain("Known harnesses: one.");
 });
 
 test("a harness with every capability fulfils the needs of the built-in workflows", () => {
   for (const name of ["classic", "crew", "default", "minimal", "pipeline", "team", "team-subtask"])
-    expect(checkNeeds(harnesses(able), builtIn(name), { harness: "scripted", reviewHarness: "scripted" })).toEqual([]);
+    expect(
+      checkNeeds(harnesses(able), builtIn(name), { harness: "scripted", reviewHarness: "scripted" }, auto),
+    ).toEqual([]);
 });
 
 test("a capability that the reviewer's harness lacks is reported for the reviewer alone", () => {
   const known = harnesses(harness("one", {}), harness("two", { session: false }));
-  const reasons = checkNeeds(known, builtIn("default"), both);
+  const reasons = checkNeeds(known, builtIn("default"), both, auto);
   expect(reasons.map(({ text }) => text)).toEqual([
     'The workflow "default" needs more for its reviewer: two cannot run in a terminal.',
   ]);
+});
+
+const roleless = { harness: "one", reviewHarness: "one" };
+const spec = (more: string) =>
+  flow(`agent: { role: worker, tools: [Read, comment]${more} }, outcomes: [{ then: end }]`);
+
+test("tools that can be withheld neither by the harness nor by its sandbox are refused, with a sentence", () => {
+  const open = harnesses(harness("one", { withholds: ["write"] }));
+  const texts = (text: string, config: Parameters<typeof checkNeeds>[3]) =>
+    checkNeeds(open, loaded(text), roleless, config).map((reason) => reason.text);
+  const refusal = [
+    'The workflow "flow" needs more for its worker: one cannot be kept from tools that execute commands or reach the web, unless it runs in a sandbox without write access and with "network: proxy" or "off".',
+  ];
+  const on = { agentsSandbox: "on" } as const;
+  expect(texts(spec(""), auto)).toEqual(refusal);
+  expect(texts(spec(", mode: session"), auto)).toEqual(refusal);
+  expect(texts(spec(""), on)).toEqual(refusal);
+  expect(texts(spec(", network: proxy"), auto)).toEqual(refusal);
+  expect(texts(spec(", network: proxy"), on)).toEqual([]);
+  expect(texts(spec(", network: off, sandbox: on"), auto)).toEqual([]);
+  expect(texts(spec(", network: proxy").replace("Read,", "Read, Edit,"), on)).toEqual([
+    expect.stringContaining("one cannot be kept from tools that execute commands,"),
+  ]);
+  expect(texts(spec("").replace("Read,", "Read, Bash,"), auto)).toEqual([]);
 });
 
 const flow = (state: string, more = "") => `name: flow
@@ -69,7 +96,7 @@ test.each([
 ])("the needs of %s are checked", (_, text) => {
   const workflow = loaded(text);
   expect(neededHarnesses(workflow, both)).toEqual(["one"]);
-  const reasons = checkNeeds(harnesses(harness("one", { turn: false }), harness("two", {})), workflow, both);
+  const reasons = checkNeeds(harnesses(harness("one", { turn: false }), harness("two", {})), workflow, both, auto);
   expect(reasons.map((reason) => reason.text)).toEqual([
     'The workflow "flow" needs more for its worker: one cannot run without a terminal.',
   ]);

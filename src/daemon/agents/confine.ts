@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { chooseTools } from "../../engine/tools.ts";
 import type { RunSpec } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { findProgram, isProgram } from "../../find-program.ts";
@@ -78,6 +79,12 @@ export function sandboxChoice(
   return agentsSandbox === "on" ? "on" : (sandbox ?? agentsSandbox);
 }
 
+/** A run that can neither write nor execute anything changes nothing, whatever its permissions are called. */
+export function mayChangeFiles({ permissions, tools }: Pick<HarnessOrder, "permissions" | "tools">): boolean {
+  const { classes } = chooseTools(tools);
+  return permissions === "full" && (classes.has("write") || classes.has("execute"));
+}
+
 interface Problem {
   readonly reason: string;
   readonly fix: string;
@@ -115,7 +122,7 @@ function cacheFolder(home: string, project: string, { permissions }: HarnessOrde
 /** What a run finds in its sandbox. Creates its folders for caches. */
 async function planOf({ places, home, config, store }: ConfinePorts, run: RunToConfine): Promise<SandboxPlan> {
   const { project, harness, order, launch } = run;
-  const { folder, runFolder, taskFile, permissions } = order;
+  const { folder, runFolder, taskFile } = order;
   const user = launch.env.HOME || homedir();
   const needed = (await harness.folders?.(order)) ?? {};
   const isForeign = (path: string) => path !== home && !path.startsWith(`${home}${sep}`);
@@ -127,8 +134,8 @@ async function planOf({ places, home, config, store }: ConfinePorts, run: RunToC
   return {
     argv: launch.argv,
     folder,
-    // A run with reduced permissions judges or plans: it changes only its task file.
-    work: permissions === "full" ? "write" : { files: taskFile === "" ? [] : [taskFile] },
+    // A run that judges or plans changes only its task file.
+    work: mayChangeFiles(order) ? "write" : { files: taskFile === "" ? [] : [taskFile] },
     home: user,
     closed: home,
     read: [

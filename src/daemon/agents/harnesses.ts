@@ -1,13 +1,14 @@
 import type { Reason } from "../../engine/decision.ts";
-import { toolKind } from "../../engine/harness-definition.ts";
-import type { RunSpec, State, Workflow } from "../../engine/workflow.ts";
+import { placedRuns } from "../../engine/run-spec.ts";
+import { chooseTools, type ToolClass, toolClasses } from "../../engine/tools.ts";
+import type { RunSpec, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
 import { createMemo } from "../../keyed.ts";
-import { type Capabilities, type Detected, type Harness, toolClasses } from "../../ports/harness.ts";
+import type { Detected, Harness } from "../../ports/harness.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import { sandboxChoice } from "./confine.ts";
+import { mayChangeFiles, sandboxChoice } from "./confine.ts";
 
 interface Chosen {
   readonly harness: string;
@@ -18,7 +19,12 @@ interface Chosen {
  * Why agents of such a task could not be started: an unknown harness, or one that lacks a capability that the workflow
  * needs.
  */
-export function checkNeeds(harnesses: Harnesses, workflow: Workflow, task: Chosen): readonly Reason[] {
+export function checkNeeds(
+  harnesses: Harnesses,
+  workflow: Workflow,
+  task: Chosen,
+  config: SandboxConfig,
+): readonly Reason[] {
   const known = harnesses();
   const unknown = [...new Set([task.harness, task.reviewHarness, ...neededHarnesses(workflow, task)])].filter(
     (name) => name !== "" && !known.has(name),
@@ -30,7 +36,7 @@ export function checkNeeds(harnesses: Harnesses, workflow: Workflow, task: Chose
   }));
   const lacking = runsOf(workflow).flatMap((spec) => {
     const harness = known.get(harnessOf(spec, task));
-    const lack = harness && lacks(harness, spec);
+    const lack = harness && lacks(harness, spec, config);
     return lack === undefined ? [] : [`The workflow "${workflow.name}" needs more for its ${spec.role}: ${lack}`];
   });
   const fix = "Choose another harness or workflow. See what each can do: signalbox harness check";
@@ -42,20 +48,8 @@ export function neededHarnesses(workflow: Workflow, task: Chosen): readonly stri
   return [...new Set(runsOf(workflow).map((spec) => harnessOf(spec, task)))];
 }
 
-/** Every run that a workflow can start. A role counts where a run is made from it, with the settings of that place. */
-function runsOf({ states, ways }: Workflow): readonly RunSpec[] {
-  const all = [...Object.values(states).flatMap(runsIn), ...ways.flatMap(({ hooks }) => hooks.map(({ run }) => run))];
-  return all.filter((run) => run !== undefined);
-}
-
-function runsIn({ wait, respawn, do: work }: State): readonly (RunSpec | undefined)[] {
-  const waiting =
-    wait.kind === "panel"
-      ? [wait.member, wait.judge]
-      : wait.kind === "agent" || wait.kind === "human"
-        ? [wait.run]
-        : [];
-  return [...waiting, respawn, ...work.map(({ run }) => run)];
+function runsOf(workflow: Workflow): readonly RunSpec[] {
+  return placedRuns(workflow).map(({ spec }) => spec);
 }
 
 interface FullPermissions {
@@ -133,8 +127,7 @@ function permittedRuns(
 /** A run that can neither write nor execute anything does no harm, whatever its permissions are called. */
 function hasFullPermissions({ isScripted }: Harness, { permissions, tools }: RunSpec): boolean {
   if (permissions !== "full" || isScripted) return false;
-  const kinds = tools?.map(toolKind);
-  return kinds === undefined || kinds.includes("write") || kinds.includes("execute");
+  return mayChangeFiles({ permissions, tools });
 }
 
 /** Every harness that agents can be started in, by name. Called for each question, because users define their own. */
@@ -156,23 +149,44 @@ export function harnessOf(spec: Pick<RunSpec, "harness">, task: { harness: strin
 }
 
 /** Why a harness cannot make such a run; undefined where it can. */
-export function lacks({ title, can }: Harness, spec: RunSpec): string | undefined {
-  if (spec.mode === "session") return can.session ? undefined : `${title} cannot run in a terminal.`;
-  if (!can.turn) return `${title} cannot run without a terminal.`;
+export function lacks({ title, can }: Harness, spec: RunSpec, config: SandboxConfig): string | undefined {
+  if (spec.mode === "session" && !can.session) return `${title} cannot run in a terminal.`;
+  if (spec.mode !== "session" && !can.turn) return `${title} cannot run without a terminal.`;
   if ((spec.mode === "steps" || spec.mode === "dialogue") && !can.resume)
     return `${title} cannot resume an earlier session, which "${spec.mode}" needs.`;
-  return toolProblem(title, can, spec);
+  return toolProblem(title, [...can.withholds, ...closedTo(spec, config)], spec);
 }
 
-/** A harness must withhold the kinds of tools that the run may not use; one that cannot is refused. */
-function toolProblem(title: string, can: Capabilities, { tools }: RunSpec): string | undefined {
-  if (tools === undefined) return undefined;
-  const asked = new Set(tools.map(toolKind));
+/** A class of tools that the run may not use must be withheld, by its harness or its sandbox. */
+function toolProblem(title: string, withheld: readonly ToolClass[], { tools }: RunSpec): string | undefined {
+  const { classes } = chooseTools(tools);
   // A run that may execute commands can write files and reach the web with them.
-  const free = asked.has("execute")
+  const free = classes.has("execute")
     ? []
-    : toolClasses.filter((each) => each !== "read" && !asked.has(each) && !can.withholds.includes(each));
-  return free.length === 0 ? undefined : `${title} cannot be kept from tools that ${free.join(", ")}.`;
+    : toolClasses.filter((each) => each !== "read" && !classes.has(each) && !withheld.includes(each));
+  if (free.length === 0) return undefined;
+  const what = new Intl.ListFormat("en", { type: "disjunction" }).format(free.map((each) => deeds[each]));
+  return `${title} cannot be kept from tools that ${what}, unless it runs in a sandbox without write access and with "network: proxy" or "off".`;
+}
+
+const deeds: Readonly<Record<ToolClass, string>> = {
+  read: "read files",
+  write: "write files",
+  execute: "execute commands",
+  web: "reach the web",
+};
+
+type SandboxConfig = Pick<AgentConfig, "agentsSandbox">;
+
+/**
+ * The classes of tools that a sandbox withholds from a run. Only one without which the run is not started counts. Where
+ * neither files can be changed nor the network be reached, commands can only read.
+ */
+function closedTo(spec: RunSpec, config: SandboxConfig): readonly ToolClass[] {
+  if (sandboxChoice(config, spec) !== "on") return [];
+  const write = mayChangeFiles(spec) ? [] : (["write"] as const);
+  const web = spec.network === "off" || spec.network === "proxy" ? (["web"] as const) : [];
+  return [...write, ...web, ...(write.length > 0 && web.length > 0 ? (["execute"] as const) : [])];
 }
 
 /**

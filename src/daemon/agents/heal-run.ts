@@ -1,4 +1,5 @@
 import type { TaskEvent } from "../../engine/decision.ts";
+import { countsAsAnswer, reportOf } from "../../engine/handed.ts";
 import type { Healing } from "../../engine/reconcile.ts";
 import type { RunEnd } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
@@ -19,6 +20,7 @@ import type { Confine } from "./confine.ts";
 import { type Dispatch, defaultLimit, namedReset } from "./dispatch.ts";
 import { countedOf, countedUpTo, endingSignal, readTurn } from "./read-turn.ts";
 import { processName, readOrder, runMark, runRecordId } from "./run-order.ts";
+import { endingOf } from "./run-record.ts";
 import { forgetSecrets, orderAgain, type SecretPorts } from "./run-secrets.ts";
 import { isOfConversation, usageIn } from "./run-signs.ts";
 import { identified, launchRun } from "./start-run.ts";
@@ -274,7 +276,8 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
   const task = (await ports.store.getTask(run.task))?.task;
   if (task === undefined) return ports.finish(watch, { word: "exit" });
   const { spec } = await readOrder(ports.runFolder(started.name));
-  const verdict = readTurn(await ports.workflowOf(task), spec, read.end, read.turn, started.isResumed);
+  const workflow = await ports.workflowOf(task);
+  const verdict = readTurn(workflow, spec, read.end, read.turn, started.isResumed);
   switch (verdict.kind) {
     case "ended": {
       // Once a conversation has begun, its text may mention logins too.
@@ -290,7 +293,9 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
     case "session-gone":
       return startAnew(ports, watch, verdict.reason);
     case "invalid": {
-      const canAsk = started.part < maxAsked && watch.harness.can.resume && watch.run.session !== "";
+      // The report of a run is its answer: there is nothing to ask again.
+      const hasAnswered = reportOf(task, run.key) !== undefined && countsAsAnswer(workflow, spec);
+      const canAsk = !hasAnswered && started.part < maxAsked && watch.harness.can.resume && watch.run.session !== "";
       if (canAsk) return askAgain(ports, watch, task, verdict.reason);
       return ports.finish(watch, { word: "invalid", reason: verdict.reason, answer: verdict.answer });
     }
@@ -356,6 +361,8 @@ export interface ReportedEnd {
   readonly word: RunEnd;
   readonly reason?: string;
   readonly answer?: unknown;
+  /** Another try would end in the same way. */
+  readonly isFinal?: true;
 }
 
 /**
@@ -366,18 +373,23 @@ export async function reportEnd(
   { store, clock, places, callers, submit }: ReportPorts,
   task: string,
   run: string,
-  { word, reason = "", answer }: ReportedEnd,
+  { word, reason = "", answer, isFinal }: ReportedEnd,
 ): Promise<Answer> {
   await callers.revoke(task, run);
+  const before = (await store.getTask(task))?.task;
+  // The reason goes into the history and to people's terminals.
+  const why = oneLine(reason, 600);
   const told = await submit(task, {
     ...{ kind: "ended", run, word },
-    // The reason goes into the history and to people's terminals.
-    ...(reason === "" ? {} : { reason: oneLine(reason, 600) }),
+    ...(why === "" ? {} : { reason: why }),
     ...(answer === undefined ? {} : { answer }),
+    ...(isFinal === undefined ? {} : { isFinal }),
   });
   const known = await store.runs.get(runRecordId(task, run));
-  if (known !== undefined && known.endedAt === undefined)
-    await store.runs.put({ ...known, endedAt: clock.now(), word });
+  if (known !== undefined && known.endedAt === undefined) {
+    const ending = await endingOf(store, known, before, told, { word, reason: why });
+    await store.runs.put({ ...known, endedAt: clock.now(), ...ending });
+  }
   if (known?.started !== undefined) forgetSecrets(places.runs, known.started.name);
   await publishAgents({ store, places });
   return told;

@@ -64,6 +64,14 @@ test("the cause of a program's end takes precedence over its output", () => {
   });
 });
 
+test("a refusal of the model and a withheld permission are final; server errors and timeouts may be retried", () => {
+  expect(read(turn, failed("refusal"))).toMatchObject({ word: "error", isFinal: true });
+  expect(read(turn, failed("denied"))).toMatchObject({ word: "error", isFinal: true });
+  expect(read(turn, failed("server"))).toEqual({ kind: "ended", word: "error", reason: "It says no." });
+  expect(read(turn, failed("timeout"))).toEqual({ kind: "ended", word: "stall", reason: "It says no." });
+  expect(read(turn, failed("budget"))).toMatchObject({ word: "cost" });
+});
+
 test("a program that is not logged in needs a person, not another try", () => {
   expect(read(turn, failed("authentication"))).toMatchObject({ kind: "ended", word: "login", reason: "It says no." });
 });

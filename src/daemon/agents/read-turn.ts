@@ -10,7 +10,14 @@ import { processName } from "./run-order.ts";
 
 /** What the end of a turn means. */
 type TurnVerdict =
-  | { readonly kind: "ended"; readonly word: RunEnd; readonly reason: string; readonly answer?: unknown }
+  | {
+      readonly kind: "ended";
+      readonly word: RunEnd;
+      readonly reason: string;
+      readonly answer?: unknown;
+      /** Another try would end in the same way. */
+      readonly isFinal?: true;
+    }
   /** The answer is invalid; it can be asked for again. */
   | { readonly kind: "invalid"; readonly reason: string; readonly answer: unknown }
   /** The provider accepts no more for now; the run has not failed. */
@@ -68,6 +75,9 @@ function ofError({ kind, message, resetAt }: HarnessError, isResumed: boolean): 
       return ended("login", message);
     case "budget":
       return ended("cost", message);
+    case "denied":
+    case "refusal":
+      return { ...ended("error", message), isFinal: true };
     default:
       return ended("error", message);
   }
@@ -131,7 +141,7 @@ interface PrintedPart {
   readonly hasMore: boolean;
 }
 
-interface ReadEnd {
+export interface ReadEnd {
   readonly end: ProcessEnd;
   readonly turn: TurnEnd;
   /** The events since the last read. */

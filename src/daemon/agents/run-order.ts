@@ -11,14 +11,16 @@ import { Fault } from "../../fault.ts";
 import { agentVariables } from "../../home/environment.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { type Places, packageRoot } from "../../home/places.ts";
+import type { Git } from "../../ports/git.ts";
 import type { HarnessOrder } from "../../ports/harness.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import { shellQuote } from "../../shell-quote.ts";
 import { oneLine } from "../../text.ts";
 import { placeNameOf } from "../landing-place.ts";
-import { uuid8Of } from "../project.ts";
+import { eventsOf, remoteOf, uuid8Of } from "../project.ts";
 import type { DiffOf } from "../prompt-diff.ts";
+import { parsedDocument } from "../task-documents.ts";
 
 /** The order that a run was started with: needed to read its end, and to ask it again. */
 export interface KeptOrder {
@@ -217,6 +219,7 @@ interface PromptPorts {
   readonly places: Pick<Places, "logs">;
   /** Missing where there is no git. */
   readonly diffOf?: DiffOf;
+  readonly git?: Pick<Git, "remoteUrl"> | undefined;
   workflowOf(task: Task): Promise<Workflow>;
 }
 
@@ -226,8 +229,16 @@ export async function runPrompt(
   { workflow, task, project, order, taskFile, port }: PromptOrder,
 ): Promise<string> {
   const values = await outsideValues(ports, task, project, taskFile, port);
-  const asksForDiff = `${workflow.prompts[order.prompt] ?? ""}${order.message ?? ""}`.includes("{diff}");
-  const outside = asksForDiff && ports.diffOf !== undefined ? { ...values, diff: await ports.diffOf(task) } : values;
+  const asked = `${workflow.prompts[order.prompt] ?? ""}${order.message ?? ""}`;
+  const asksForDiff = asked.includes("{diff}") && ports.diffOf !== undefined;
+  const outside = {
+    ...values,
+    tools: (order.spec.tools ?? []).join(", "),
+    ...(asksForDiff ? { diff: await ports.diffOf(task) } : {}),
+    ...(asked.includes("{context}") ? { context: await contextOf(ports.store, task) } : {}),
+    ...(asked.includes("{repo_url}") ? { repo_url: await repositoryUrl(ports.git, project) } : {}),
+    ...(asked.includes("{previous_stages}") ? { previous_stages: await previousStages(ports.store, task) } : {}),
+  };
   const built = buildPrompt(workflow, task, order.prompt, outside, order.message);
   if (built.ok) return built.text;
   throw new Fault("agents.prompt", `The prompt cannot be built. ${built.problem}`, {
@@ -239,7 +250,7 @@ interface PromptOrder {
   readonly workflow: Workflow;
   readonly task: Task;
   readonly project: Project;
-  readonly order: Pick<AgentOrder, "prompt" | "message">;
+  readonly order: Pick<AgentOrder, "prompt" | "message" | "spec">;
   readonly taskFile: string;
   readonly port: number | undefined;
 }
@@ -269,6 +280,28 @@ async function outsideValues(
       ? {}
       : { "parent.branch": parent.branch, "parent.summary": oneLine(parent.summary), "parent.id": parent.id }),
   };
+}
+
+async function contextOf(store: Store, { id }: Task): Promise<string> {
+  return (
+    parsedDocument(await store.getDocument(id))
+      .byHeading.get("Context")
+      ?.body.trim() ?? ""
+  );
+}
+
+/** Agents see it, so it must not contain a password. The user in ssh://git@host is no secret. */
+async function repositoryUrl(git: PromptPorts["git"], project: Project): Promise<string> {
+  const address = git === undefined ? undefined : await remoteOf(git, project, "fetch");
+  if (address === undefined) return project.path;
+  return address.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/^(\w+:\/\/[^/?#:@]*):[^/?#]*@/, "$1@");
+}
+
+async function previousStages(store: Store, { id }: Task): Promise<string> {
+  const states = new Set<string>();
+  for await (const { event } of eventsOf(store, id))
+    if (event.type === "task.moved" && typeof event.data.from === "string") states.add(event.data.from);
+  return [...states].join(", ");
 }
 
 const maxDepth = 20;

@@ -82,6 +82,7 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
       reserve: async (_: unknown, __: unknown, begin: Begin) => begin({}).then(() => true),
     },
     config: () => agentConfig({}),
+    tiersOf: async () => ({}),
     workflowOf: async () => workflow,
     folderOf: async () => home,
     placeFiles: async () => "",

@@ -2,12 +2,14 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentOrder, TaskEvent } from "../../engine/decision.ts";
 import { readDuration } from "../../engine/duration.ts";
+import type { ModelTiers } from "../../engine/model-tiers.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Places } from "../../home/places.ts";
 import { readSize } from "../../home/workspace-fields.ts";
+import type { Git } from "../../ports/git.ts";
 import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
 import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -26,6 +28,7 @@ import type { Confine } from "./confine.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { checkPermissions, type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
 import { missedMessages, noteMissed, promptKey, withMissed } from "./messages.ts";
+import { chooseModel } from "./models.ts";
 import {
   type EnvironmentPorts,
   hookCommand,
@@ -60,6 +63,8 @@ export interface StartPorts {
   /** Missing where agents run without. */
   readonly sandbox?: Sandbox;
   config(): AgentConfig;
+  /** The models that tiers stand for in a project. */
+  tiersOf(project: string): Promise<ModelTiers>;
   readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
   /** The workspace of the task, where its agents work. A fault where it has none. */
@@ -67,6 +72,7 @@ export interface StartPorts {
   /** The checkout of a judge; missing where there is no git. */
   readonly checkoutFor?: CheckoutFor;
   readonly diffOf?: DiffOf;
+  readonly git?: Pick<Git, "remoteUrl"> | undefined;
   portOf(task: Task): Promise<number | undefined>;
   testCommandOf(project: Project): readonly string[];
   /** Writes the task's files into its workspace, and returns the name of the role's own file. */
@@ -91,6 +97,8 @@ export function spawnAgent(ports: StartPorts): Perform {
     if (known?.endedAt !== undefined || known?.started?.asleepSince !== undefined) return;
     if (known?.started !== undefined && (await isThere(ports, known.started))) return adopt(ports, known, task);
     const harness = await chooseHarness(ports, order, task);
+    // Refused before it waits for a seat.
+    chooseModel(await ports.tiersOf(task.project), harness, order.model);
     ports.book.check(task, ports.clock.now());
     const run: NewRun = {
       ...{ id, key: order.run, role: order.role, harness: harness.name, limit: order.spec.limits.cost },
@@ -168,7 +176,7 @@ export async function identified({ table }: Pick<StartPorts, "table">, run: Run)
 
 async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task): Promise<Harness> {
   const harness = harnessNamed(ports.harnesses, harnessOf(spec, task));
-  const lack = lacks(harness, spec);
+  const lack = lacks(harness, spec, ports.config());
   if (lack !== undefined)
     throw new Fault("harness.lacks", lack, { hint: "Choose another harness: signalbox task update --harness NAME" });
   const found = await harness.detect();
@@ -202,6 +210,7 @@ async function start(
 ): Promise<boolean> {
   const { store, clock, places, processes, terminal } = ports;
   const { spec } = order;
+  const { model, tier } = chooseModel(await ports.tiersOf(task.project), harness, order.model);
   const id = runRecordId(task.id, order.run);
   const name = runName(task.id, order.run);
   const { runFolder, events } = await makeRunFolder(places, name);
@@ -231,7 +240,7 @@ async function start(
     system: "",
     folder,
     runFolder,
-    model: order.model,
+    model,
     effort: ports.config().agentsEffort,
     permissions: spec.permissions,
     tools: spec.tools,
@@ -261,6 +270,7 @@ async function start(
     ...(await transcriptOf(harness, launch.session || session, folder)),
     raised: "",
     isConfined: launch.isConfined,
+    ...(tier === "" ? {} : { tier }),
   };
   let run: Run = {
     id,
@@ -270,7 +280,7 @@ async function start(
     key: order.run,
     role: order.role,
     harness: harness.name,
-    model: order.model,
+    model,
     session: launch.session || session,
     folder,
     pid: 0,
@@ -346,13 +356,13 @@ export async function transcriptOf(harness: Harness, session: string, folder: st
 }
 
 function startedEvent({ key, role, harness, model, session, started }: Run): TaskEvent {
-  const { window = "", isResumed: resumed, isConfined: sandbox = false } = started ?? {};
-  const data = { run: key, role, harness, model, session, window, resumed, sandbox };
+  const { window = "", isResumed: resumed, isConfined: sandbox = false, tier = "" } = started ?? {};
+  const data = { run: key, role, harness, model, tier, session, window, resumed, sandbox };
   return { type: "agent.started", by: "engine", data, set: {} };
 }
 
-/** Harnesses require the form of a UUID. */
-function sessionId(ids: Ids): string {
+/** The id of a new session. Harnesses require the form of a UUID. */
+export function sessionId(ids: Ids): string {
   const hex = ids.secret().slice(0, 32);
   const parts = [
     hex.slice(0, 8),

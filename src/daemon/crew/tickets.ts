@@ -33,6 +33,7 @@ interface Wanted {
   readonly summary?: string;
   readonly context?: string;
   readonly priority?: number;
+  readonly labels?: readonly string[];
 }
 
 /**
@@ -49,6 +50,7 @@ export async function takeTicket<W extends Wanted>(core: Core, project: Project,
     summary: (ticket.title || ticket.id).slice(0, maxSummary),
     context: ticket.body,
     priority: defaultPriority - Math.min(ticket.priority, lowestPriority),
+    labels: ticket.labels.slice(0, maxLabels),
     ...wanted,
     ticket: ticket.id,
   };
@@ -63,6 +65,7 @@ export function ticketTurn(project: string): string {
 const defaultPriority = 2;
 const lowestPriority = 4;
 const maxSummary = 2_000;
+const maxLabels = 50;
 
 function whyNot({ id, status }: Ticket, blockers: readonly string[], open: Task | undefined) {
   if (status === "closed")

@@ -1,12 +1,14 @@
 import { basename } from "node:path";
-import { prefixForLabels, slug } from "../../engine/branch-name.ts";
-import { fillText } from "../../engine/prompt.ts";
+import { nameInAnswer, prefixForLabels, slug } from "../../engine/branch-name.ts";
+import { buildPrompt, fillText } from "../../engine/prompt.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
+import { oneLine } from "../../text.ts";
+import type { AskModel } from "../agents/ask-model.ts";
 import { placeAt, placeNameOf } from "../landing-place.ts";
 import type { Perform } from "../perform.ts";
 import { allTasks, parentOf, projectOf, remoteName, remoteOf, targetOf, uuid8Of } from "../project.ts";
@@ -205,16 +207,50 @@ function messageFor({ id, project, number, summary }: Task): string {
   return `${title}\n\nLeft uncommitted by the agent of task ${project}#${number} (${id}).\n`;
 }
 
+interface NamePorts extends RenamePorts {
+  readonly askModel: AskModel;
+  workflowOf(task: Task): Promise<Workflow>;
+}
+
+/** A task never waits longer for a name. */
+const nameTimeLimit = 20_000;
+
 /**
- * Names the branch after the task's summary: `fix/weak-coffee`. A name that a person or a workflow has chosen stays.
+ * Names the branch in words of a model's, `fix/weak-coffee`; after the task's summary where no model gives a name that can be
+ * used. A name that a person or a workflow has chosen stays.
  */
-export function nameBranch(ports: RenamePorts): Perform {
-  return async (_, { task }) => {
-    // A generated name ends with the task's id.
-    if (!task.branch.endsWith(task.id) || task.summary.trim() === "") return;
-    const project = await projectOf(ports.store, task.project);
-    await renameBranch(ports, project, task, `${prefixForLabels(task.labels)}/${slug(task.summary)}`);
+export function nameBranch(ports: NamePorts): Perform {
+  return async ({ params }, { task }) => {
+    if (!hasGeneratedName(task) || task.summary.trim() === "") return;
+    const model = typeof params.model === "string" ? params.model : "";
+    const answer =
+      model === ""
+        ? undefined
+        : await ports.askModel({
+            ...{ task, name: "namer", model, timeLimit: nameTimeLimit },
+            prompt: namePrompt(await ports.workflowOf(task), task, params.prompt),
+          });
+    // A person may have named it while the model was asked.
+    const now = (await ports.store.getTask(task.id))?.task;
+    if (now === undefined || !hasGeneratedName(now)) return;
+    const name = nameInAnswer(answer) ?? slug(now.summary);
+    const project = await projectOf(ports.store, now.project);
+    await renameBranch(ports, project, now, `${prefixForLabels(now.labels)}/${name}`);
   };
+}
+
+/** A generated name ends with the task's id. */
+function hasGeneratedName({ branch, id }: Task): boolean {
+  return branch.endsWith(id);
+}
+
+const maxSummaryLength = 500;
+
+function namePrompt(workflow: Workflow, task: Task, key: unknown): string {
+  const built = typeof key === "string" ? buildPrompt(workflow, task, key, { slug: slug(task.summary) }) : undefined;
+  if (built?.ok === true) return built.text;
+  const rule = "Answer with two to four lower-case English words, joined by hyphens, and nothing else.";
+  return `Find a short, memorable name for the git branch of this issue:\n\n${oneLine(task.summary, maxSummaryLength)}\n\n${rule}\n`;
 }
 
 interface SyncPorts {

@@ -1,17 +1,21 @@
-import { type Finding, isUnsettled } from "../../engine/findings.ts";
 import { fillText } from "../../engine/prompt.ts";
 import type { Task } from "../../engine/task.ts";
 import type { ParamValue, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
 import { taskRef } from "../../ports/control-repository.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Project } from "../../ports/store.ts";
 import { type MergePorts, mergePullRequest, type OpenPorts, openPullRequest } from "../forge/pull-request.ts";
-import { type ForgeOf, type PushPorts, pushableWork, pushedRef, pushWork } from "../forge/push-task.ts";
+import { type PushPorts, pushableWork, pushedRef, pushWork } from "../forge/push-task.ts";
+import { placeOf, type Where } from "../landing-place.ts";
 import type { Perform, Performers } from "../perform.ts";
-import { isShared, projectOf } from "../project.ts";
+import { eventsOf, isShared, projectOf } from "../project.ts";
 import type { Protection } from "../protection.ts";
+import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
+import { taskCommit } from "../task-work.ts";
 import { isOwnBranch } from "../workspaces/own-branches.ts";
+import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
+import { postComment } from "./comment.ts";
 
 /** Opens the task's pull request, or updates it. Without a forge it is only recorded. */
 export function createPr(ports: OpenPorts): Perform {
@@ -60,6 +64,9 @@ function filledParam(workflow: Workflow, task: Task, param: ParamValue | undefin
 /** What the effects on remotes and forges need. */
 export interface ForgeEffectPorts extends OpenPorts, MergePorts {
   readonly protection: Pick<Protection, "mustBeConfirmed">;
+  /** Merges with the project's own merge queue. */
+  readonly mergeHere: Perform;
+  where(): Where;
   workflowOf(task: Task): Promise<Workflow>;
 }
 
@@ -69,23 +76,38 @@ export function forgeEffects(ports: ForgeEffectPorts): Performers {
     push_branch: pushBranch(ports),
     create_pr: createPr(ports),
     merge_pr: mergePr(ports),
-    post_comment: postComment(ports),
+    post_comment: async ({ params }, { task, key }) => {
+      const workflow = await ports.workflowOf(task);
+      await postComment(ports, workflow, task, { text: filledParam(workflow, task, params.message), key });
+    },
     delete_remote_branch: deleteRemoteBranch(ports),
   };
 }
 
 /**
- * Merges the task's pull request. Ends with `unapproved` or `unmergeable` where it cannot be merged, and with `protected` where
- * a person must see it first.
+ * Merges the task's pull request. Ends with `unapproved` or `unmergeable` where it cannot be merged, with `unreviewed` where it has
+ * commits that nobody has judged, and with `protected` where a person must see it first. Without a forge the project's own merge
+ * queue merges the work.
  */
 function mergePr(ports: ForgeEffectPorts): Perform {
-  return async (_, { task }) => {
+  return async (effect, context) => {
+    const { task } = context;
     const project = await projectOf(ports.store, task.project);
-    const { control } = await ports.workspacesOf(project);
-    const pushed = await control.commitAt(pushedRef(task.id));
-    const commit = pushed ?? (await control.commitAt(taskRef(task.id)));
-    if (commit !== undefined) await ports.protection.mustBeConfirmed(task, commit);
-    const result = await mergePullRequest(ports, project, task, pushed);
+    const own = await ports.workspacesOf(project);
+    const { control } = own;
+    const isHere = (await ports.forgeOf(project)).kind === "none";
+    const pushed = isHere ? undefined : await control.commitAt(pushedRef(task.id));
+    const commit = pushed ?? (isHere ? await taskCommit(own, project, task) : await control.commitAt(taskRef(task.id)));
+    if (commit !== undefined) {
+      await ports.protection.mustBeConfirmed(task, commit);
+      await mustBeReviewed(ports, own, project, task, commit);
+    }
+    // Files that tests have left are not part of the work, which was committed before.
+    if (isHere) {
+      await ports.mergeHere({ ...effect, params: { uncommitted: "leave" } }, context);
+      return noteMergedHere(ports, task);
+    }
+    const result = await mergePullRequest(ports, project, task, pushed, await isPersonsWord(ports, task));
     if (result.kind === "merged") return;
     if (result.kind === "none") {
       throw new Fault("pr.missing", "The task has no pull request on a forge that could merge it.", {
@@ -97,41 +119,46 @@ function mergePr(ports: ForgeEffectPorts): Perform {
   };
 }
 
-interface PostCommentPorts {
-  readonly store: Store;
-  readonly forgeOf: ForgeOf;
-  workflowOf(task: Task): Promise<Workflow>;
+/** Throws where the work has moved since it was judged. */
+async function mustBeReviewed(
+  { store, where }: ForgeEffectPorts,
+  own: ProjectWorkspaces,
+  project: Project,
+  task: Task,
+  commit: string,
+): Promise<void> {
+  const place = await placeOf({ store, where: where() }, own, project, task);
+  const unreviewed = await unreviewedWork(own, place, task, commit);
+  if (unreviewed === undefined) return;
+  const { reason } = unreviewedTrouble(task, unreviewed);
+  const see = `See the difference: signalbox task diff ${task.id} --since-review`;
+  const hint = `${see}\nThen let it be merged: signalbox task continue ${task.id}`;
+  throw new Fault("unreviewed", reason, { hint });
 }
 
 /**
- * Comments on the task's pull request, once: the comment's key is the effect's. Without a text from the workflow it
- * lists the findings.
+ * Whether the state waits for a person, who has ended the wait or has continued the held task since. Where the wait was skipped,
+ * somebody who only attached or said something has not asked for the merge.
  */
-function postComment({ store, forgeOf, workflowOf }: PostCommentPorts): Perform {
-  return async ({ params }, { task, key }) => {
-    const record = await store.pullRequests.get(task.id);
-    if (record === undefined) {
-      throw new Fault("pr.missing", "The task has no pull request to comment on.", {
-        hint: `Open one: signalbox task create-pr ${task.id}`,
-      });
-    }
-    const given = filledParam(await workflowOf(task), task, params.message);
-    const text = given || writeFindings(task.ledger?.findings ?? []);
-    const { forge } = await forgeOf(await projectOf(store, task.project));
-    await forge.comment(record.number, text, key);
-  };
+async function isPersonsWord({ workflowOf, store }: ForgeEffectPorts, task: Task): Promise<boolean> {
+  const state = (await workflowOf(task)).states[task.status];
+  if (state?.wait.kind !== "human") return false;
+  if (!task.wait.skipped) return true;
+  if (!task.attended) return false;
+  let hasContinued = false;
+  for await (const { event } of eventsOf(store, task.id)) {
+    if (event.type === "task.moved") hasContinued = false;
+    else if (event.type === "task.continued" && event.by === "human") hasContinued = true;
+  }
+  return hasContinued;
 }
 
-/** All findings in one comment. */
-function writeFindings(findings: readonly Finding[]): string {
-  const open = findings.filter(({ state }) => isUnsettled(state));
-  if (open.length === 0) return "The review found nothing.";
-  return ["The review found:", "", ...open.map(writeFinding)].join("\n");
-}
-
-function writeFinding({ id, title, evidence, file, line, severity }: Finding): string {
-  const more = evidence === "" ? "" : `\n\n  ${evidence.replaceAll("\n", "\n  ")}\n`;
-  return `- ${id} **${severity}** ${title} (\`${file}${line > 0 ? `:${line}` : ""}\`)${more}`;
+/** Without a forge, the record of the pull request says what was asked for. */
+async function noteMergedHere({ store, clock }: ForgeEffectPorts, { id }: Task): Promise<void> {
+  const record = await store.pullRequests.get(id);
+  const merge = await store.merges.get(id);
+  if (record === undefined || merge?.state !== "merged") return;
+  await store.pullRequests.put({ ...record, state: "merged", mergedCommit: merge.after, seenAt: clock.now() });
 }
 
 /** Pushes the task's work to the remote. Where the project has none, makes the branch in the user's repository. */

@@ -10,6 +10,7 @@ import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import type { WorkspaceKind } from "../../ports/workspaces.ts";
+import type { AskModel } from "../agents/ask-model.ts";
 import { publishAgents } from "../callers.ts";
 import { placeAt, placeNameOf } from "../landing-place.ts";
 import { otherTargetFix } from "../moved-target.ts";
@@ -20,7 +21,7 @@ import type { Submit } from "../submit.ts";
 import { branchOfTask } from "../task-branch.ts";
 import { keptWork } from "../task-work.ts";
 import { whyUnusable } from "../workspaces/free-workspaces.ts";
-import type { Parking } from "../workspaces/parking.ts";
+import { type Parking, syncIdleAgents } from "../workspaces/parking.ts";
 import {
   type BindPorts,
   bindWorkspace,
@@ -298,7 +299,7 @@ interface GitEffectPorts extends CommandPorts {
   readonly submit: Submit;
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
-  readonly parking: Pick<Parking, "released">;
+  readonly parking: Pick<Parking, "released" | "outdated">;
   readonly room: PoolRoom;
   endRuns(task: string): Promise<void>;
   endCommands(task: string, folders: readonly string[]): Promise<void>;
@@ -307,6 +308,7 @@ interface GitEffectPorts extends CommandPorts {
   limits(): UpkeepLimits;
   workflowOf(task: Task): Promise<Workflow>;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
+  readonly askModel: AskModel;
 }
 
 /** The effects that need git, except the merge. */
@@ -319,6 +321,7 @@ export function gitEffects(given: GitEffectPorts): Performers {
   return {
     acquire_workspace: acquireWorkspace(ports),
     release_workspace: releaseWorkspace(ports),
+    sync_idle_agents: syncIdleAgents(ports),
     sync_repo: syncRepo(ports),
     harvest_uncommitted: harvestUncommitted(ports),
     create_branch: createBranch(ports),

@@ -10,7 +10,7 @@ import type { Project, Store, StoredArtifact, StoredEffect } from "../../ports/s
 import type { Clock, Log } from "../../ports/system.ts";
 import { oneLine } from "../../text.ts";
 import { type PartOfTask, partsOf } from "../parts.ts";
-import { remoteName, targetOf } from "../project.ts";
+import { noteTime, remoteName, type TicketsOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
 import { type ProjectForge, type PushPorts, pushableWork, pushedRef, pushWork, type TaskWork } from "./push-task.ts";
 
@@ -75,13 +75,15 @@ type PullRequestMerge =
 
 /**
  * Merges the task's pull request on the forge if it is approved and nothing prevents it. With `only`, it must be at
- * that commit.
+ * that commit. `isPersonsWord`: a person wants it merged, which counts as the approval where the forge demands none, because
+ * nobody can approve their own pull request.
  */
 export function mergePullRequest(
   ports: MergePorts,
   project: Project,
   task: Task,
   only?: string,
+  isPersonsWord = false,
 ): Promise<PullRequestMerge> {
   return ports.inTurn(`forge ${task.id}`, async () => {
     const place = await ports.forgeOf(project);
@@ -89,7 +91,9 @@ export function mergePullRequest(
     const found = await findOwn(ports, place, task);
     if (found === undefined) return { kind: "none" };
     const result =
-      found.state === "open" ? await mergeOpen(ports, place, project, task, found.number, only) : over(found);
+      found.state === "open"
+        ? await mergeOpen(ports, place, project, task, found.number, only, isPersonsWord)
+        : over(found);
     if (result.kind === "merged") await noteMerge(ports, place, project, task, result.commit);
     return result;
   });
@@ -114,9 +118,10 @@ async function mergeOpen(
   task: Task,
   number: number,
   only: string | undefined,
+  isPersonsWord: boolean,
 ): Promise<PullRequestMerge> {
   const status = await forge.statusOf(number);
-  const obstacle = obstacleIn(status);
+  const obstacle = obstacleIn(status, isPersonsWord);
   if (obstacle !== undefined) return obstacle;
   const { control } = await ports.workspacesOf(project);
   // Commits that others have pushed since were not reviewed here.
@@ -135,9 +140,13 @@ async function mergeOpen(
 }
 
 /** An absence of objections is no approval. */
-function obstacleIn({ pullRequest: { number }, review, mergeable }: PullRequestStatus): PullRequestMerge | undefined {
+function obstacleIn(
+  { pullRequest: { number }, review, mergeable }: PullRequestStatus,
+  isPersonsWord: boolean,
+): PullRequestMerge | undefined {
   if (review === "changes-requested") return refused("unapproved", `Changes are asked for in pull request ${number}.`);
-  if (review !== "approved") return refused("unapproved", `Pull request ${number} is not approved.`);
+  if (review !== "approved" && !(review === "none" && isPersonsWord))
+    return refused("unapproved", `Pull request ${number} is not approved.`);
   if (mergeable === "no") return refused("unmergeable", `Pull request ${number} has conflicts.`);
   if (mergeable === "yes") return undefined;
   return refused("unmergeable", `The forge does not know yet whether pull request ${number} can be merged.`, true);
@@ -166,6 +175,8 @@ async function noteMerge(
 }
 
 export interface OpenPorts extends PushPorts {
+  readonly log: Log;
+  readonly ticketsOf: TicketsOf;
   workflowOf(task: Task): Promise<Workflow>;
   readonly clock: Clock;
   readonly submit: Submit;
@@ -200,9 +211,32 @@ export function openPullRequest(
     await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { prUrl: record.url } });
     if (!isSame(before, record)) await ports.store.addEvents(task.id, [opening(record)], ports.clock.now());
     ports.opened();
+    await nameOnIssue(ports, project, task, record);
     return record;
   });
 }
+
+/** The issue that the task was made from gets one comment with the pull request. A ticket file is written only when it is closed. */
+async function nameOnIssue(
+  { store, log, clock, ticketsOf }: OpenPorts,
+  project: Project,
+  { id, number, ticket = "" }: Task,
+  record: PullRequestRecord,
+): Promise<void> {
+  if (ticket === "" || record.url === "" || record.told[issueTold] === record.url) return;
+  try {
+    const tickets = ticketsOf(project);
+    if (tickets.place !== "issue") return;
+    const text = `Task ${project.name}#${number} (${id}) has opened pull request #${record.number}: ${record.url}`;
+    await tickets.change(ticket, { note: { text, at: noteTime(clock.now()) } });
+  } catch (error) {
+    if (error instanceof Fault && error.retry === "later") throw error;
+    log.warn("The issue of a task could not be told of its pull request", { task: id, ticket, error });
+  }
+  await store.pullRequests.put({ ...record, told: { ...record.told, [issueTold]: record.url } });
+}
+
+const issueTold = "issue";
 
 async function open(
   ports: OpenPorts,
@@ -224,7 +258,7 @@ async function open(
     body: renderPullRequestBody({
       task,
       text: body,
-      artifacts: await store.listArtifacts(task.id),
+      artifacts: (await store.listArtifacts(task.id)).filter(({ document }) => document === undefined),
       effects: await store.listEffects(task.id),
       usage: usage.flat(),
       parts,

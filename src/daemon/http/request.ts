@@ -1,9 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Route } from "../../api/client.ts";
 import { Fault } from "../../fault.ts";
 import { parseJson } from "../../json.ts";
 
-/** The largest body of a request: a task file of a thousand pages is a mistake. */
+/** The largest body of a request, unless its route takes more: a task file of a thousand pages is a mistake. */
 const maxBytes = 1024 * 1024;
 
 /** How a request arrived. */
@@ -26,7 +27,6 @@ export function checkRequest({ headers, method = "" }: IncomingMessage, { addres
     (address === undefined || !origin.startsWith("http://") || !isOurs(origin.slice(7), address));
   if (isForeign) throw new Fault("request.origin", `The origin "${origin}" may not send requests to this daemon.`);
   const length = Number(headers["content-length"] ?? 0);
-  if (length > maxBytes) throw tooLarge();
   const hasBody = length > 0 || headers["transfer-encoding"] !== undefined;
   const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   if (hasBody && type !== "application/json") {
@@ -37,8 +37,13 @@ export function checkRequest({ headers, method = "" }: IncomingMessage, { addres
   }
 }
 
-function tooLarge(): Fault {
-  return new Fault("request.large", `A request may have at most ${maxBytes / 1024} KB.`, { hint: "Send less." });
+/** Refuses a body that is too large for its route, before anything is read of it. */
+export function checkSize({ headers }: IncomingMessage, { maxBody = maxBytes }: Pick<Route, "maxBody">): void {
+  if (Number(headers["content-length"] ?? 0) > maxBody) throw tooLarge(maxBody);
+}
+
+function tooLarge(most: number): Fault {
+  return new Fault("request.large", `A request may have at most ${most / 1024} KB.`, { hint: "Send less." });
 }
 
 function isOurs(host: string, address: string): boolean {
@@ -91,20 +96,26 @@ function decode(segment: string): string {
 }
 
 /** The JSON of a request; undefined where there is none. */
-export function readBody(request: IncomingMessage): Promise<unknown> {
+export function readBody(
+  request: IncomingMessage,
+  { maxBody = maxBytes }: Pick<Route, "maxBody"> = {},
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) return void chunks.push(chunk);
-      reject(tooLarge());
+      if (size <= maxBody) return void chunks.push(chunk);
+      reject(tooLarge(maxBody));
       request.resume();
     });
     request.on("end", () => {
       if (size === 0) return resolve(undefined);
+      const bytes = Buffer.concat(chunks);
+      // Decoded leniently, wrong bytes would silently become other text.
+      if (!isUtf8(bytes)) return reject(new Fault("request.body", "The body is not UTF-8."));
       try {
-        resolve(parseJson(Buffer.concat(chunks).toString("utf8")));
+        resolve(parseJson(bytes.toString("utf8")));
       } catch (error) {
         const why = error instanceof Error ? ` ${error.message}` : "";
         reject(new Fault("request.body", `The body is not valid JSON.${why}`, { cause: error }));

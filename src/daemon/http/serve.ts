@@ -9,7 +9,7 @@ import { isNewer } from "../../home/places.ts";
 import type { Log } from "../../ports/system.ts";
 import type { Callers } from "../callers.ts";
 import type { Asked } from "../handlers.ts";
-import { checkRequest, createMatcher, type Door, readBody, tokenOf } from "./request.ts";
+import { checkRequest, checkSize, createMatcher, type Door, readBody, tokenOf } from "./request.ts";
 
 /** Answers one route. Returns `undefined` where it writes the response itself. */
 export type Answering = (asked: Asked<never, never>, response: ServerResponse) => Promise<unknown>;
@@ -90,11 +90,12 @@ async function answer(ports: ServePorts, door: Door, request: IncomingMessage, r
   const caller = await ports.callers.of(tokenOf(request));
   const [path, search] = splitTarget(request.url ?? "/");
   const { route, params } = match(request.method ?? "", path);
+  checkSize(request, route);
   const query = Object.fromEntries(new URLSearchParams(search));
   const folder = folderOf(request);
   await ports.authorise(route, { params, query: query as never, caller, folder }, door.address === undefined);
   checkWire(route.query, query, "The query");
-  const sent = await readBody(request);
+  const sent = await readBody(request, route);
   const body = sent === undefined ? {} : sent;
   if (route.body !== undefined) checkWire(route.body, body, "The body");
   else if (sent !== undefined) throw new Fault("request.body", "This takes no body.");

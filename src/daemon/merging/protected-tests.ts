@@ -9,6 +9,7 @@ import { testsOf } from "../effects/tests.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project.ts";
 import type { Protection } from "../protection.ts";
+import type { Submit } from "../submit.ts";
 import { taskCommit } from "../task-work.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { checkOut, type TestMergedPorts } from "./test-merged.ts";
@@ -17,6 +18,7 @@ interface ProtectedTestsPorts extends TestMergedPorts {
   readonly clock: Clock;
   readonly inTurn: Turns;
   readonly workspacesOf: WorkspacesOf;
+  readonly submit: Submit;
   readonly protection: Protection;
   /** The files of a workspace, as they are on the disk. */
   filesIn(folder: string): ProjectFiles;
@@ -26,9 +28,43 @@ interface ProtectedTestsPorts extends TestMergedPorts {
 
 /**
  * Runs the tests of a task's work. Work that changes what decides about work is tested both ways: in a checkout of ours with
- * the base's protected files in place of its own, and in its workspace as it is. The first way decides.
+ * the base's protected files in place of its own, and in its workspace as it is. The first way decides. Which commit was tested
+ * is stored with the task.
  */
 export function protectedTests(ports: ProtectedTestsPorts): Perform {
+  const run = runProtected(ports);
+  const { store, submit } = ports;
+  return async (effect, context) => {
+    const { id } = context.task;
+    const isStaleOnly = effect.params.only === "stale";
+    const commit = await commitOf(ports, context.task);
+    const tested = (await store.getTask(id))?.task.tested;
+    if (isStaleOnly && commit !== undefined && tested?.commit === commit && tested.word === "ok") return;
+    const note = async (word: string) => {
+      if (commit === undefined) return;
+      await submit(id, { kind: "edit", actor: { role: "engine" }, set: { tested: { commit, word } } });
+    };
+    try {
+      await run(effect, context);
+    } catch (error) {
+      if (!(error instanceof Fault) || !noted.has(error.code)) throw error;
+      await note(error.code);
+      if (isStaleOnly && error.code === "untested") return;
+      throw error;
+    }
+    await note("ok");
+  };
+}
+
+/** How tests can end that say something about a commit. */
+const noted = new Set(["tests", "untested"]);
+
+async function commitOf({ store, workspacesOf }: ProtectedTestsPorts, task: Task): Promise<string | undefined> {
+  const project = await projectOf(store, task.project);
+  return taskCommit(await workspacesOf(project), project, task);
+}
+
+function runProtected(ports: ProtectedTestsPorts): Perform {
   const { store, protection, inTurn, places } = ports;
   const workOf = async (task: Task) => {
     const project = await projectOf(store, task.project);

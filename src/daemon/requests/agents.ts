@@ -71,8 +71,8 @@ export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
         ]);
       const { task } = await findTask(core, { ...asked, params: { task: reference }, query: { project } });
       const workflow = await core.workflows.get(task.workflowHash);
-      const { harnesses } = agentsOf(core).ports;
-      const lacking = checkNeeds(harnesses, workflow, { ...task, harness: agent.harness });
+      const { harnesses, config } = agentsOf(core).ports;
+      const lacking = checkNeeds(harnesses, workflow, { ...task, harness: agent.harness }, config());
       if (lacking.length > 0) throw new Refusal(lacking);
       const set = { harness: agent.harness, ...(agent.model === "" ? {} : { model: agent.model }) };
       await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set });

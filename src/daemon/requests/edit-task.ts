@@ -7,10 +7,12 @@ import { publishFile } from "../../durable-file.ts";
 import { endProblem } from "../../engine/child-workflows.ts";
 import { edit } from "../../engine/create.ts";
 import type { Reason, TaskEvent } from "../../engine/decision.ts";
+import { parseSetting } from "../../engine/language/read-settings.ts";
 import { migrate, planMigration } from "../../engine/migrate.ts";
 import type { Actor } from "../../engine/request.ts";
 import type { Task, TaskEdit } from "../../engine/task.ts";
 import { renderTaskDocument } from "../../engine/task-frontmatter.ts";
+import type { Settings, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { taskRef } from "../../ports/control-repository.ts";
@@ -18,6 +20,7 @@ import type { Store, StoredTask } from "../../ports/store.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { budgetIn } from "../agents/budgets.ts";
 import { checkNeeds } from "../agents/harnesses.ts";
+import { checkModels } from "../agents/models.ts";
 import { actorFor, findTask } from "../authorise.ts";
 import { publishAgents } from "../callers.ts";
 import { chooseWorkflow } from "../choose-workflow.ts";
@@ -26,6 +29,7 @@ import { readDependencies, refuseAwaited } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
+import { configFor } from "../make-task.ts";
 import { allTasks, eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
 import { writeDocument } from "../task-documents.ts";
 import { leaveFamily, tasksBelow } from "../task-family.ts";
@@ -38,7 +42,7 @@ export function getDocument(core: Core): Handler<Routes["getDocument"]> {
   return async (asked) => {
     const { task, updatedAt } = await findTask(core, asked);
     const { text, authors } = (await asWritten(core, task)).document;
-    const artifacts = await core.store.listArtifacts(task.id);
+    const artifacts = (await core.store.listArtifacts(task.id)).filter(({ document }) => document === undefined);
     return {
       text: renderTaskDocument({ ...task, updatedAt: isoTime(updatedAt) }, parseTaskDocument(text)),
       authors: Object.fromEntries(
@@ -97,12 +101,17 @@ async function asWritten(
 export function editTask(core: Core): Handler<Routes["editTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { dependsOn, handDown, budget, ...rest } = asked.body;
+    const { dependsOn, handDown, budget, settings, ...rest } = asked.body;
     const waits = {
       ...(dependsOn === undefined ? {} : { dependsOn }),
       ...(handDown === undefined ? {} : { handDown }),
     };
-    const written: TaskEdit = { ...rest, ...waits, ...(budget === undefined ? {} : { budget: budgetIn(budget) }) };
+    const workflow = await core.workflows.get(stored.task.workflowHash);
+    const written: TaskEdit = {
+      ...{ ...rest, ...waits },
+      ...(budget === undefined ? {} : { budget: budgetIn(budget) }),
+      ...(settings === undefined ? {} : { settings: readTexts(workflow, settings as Settings) }),
+    };
     const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: written, actor }));
     await refuseEdit(core, stored, actor, written);
     // Only a person chooses dependencies: nothing is read of other tasks for anybody else.
@@ -126,13 +135,30 @@ async function refuseEdit(core: Core, { task }: StoredTask, actor: Actor, set: T
   throw new Refusal(decision.reasons);
 }
 
-/** Refuses a harness in which the task's agents cannot be started. */
+/** Settings with the values that their texts stand for. */
+function readTexts(workflow: Workflow, settings: Settings): Settings {
+  const read = Object.entries(settings).map(([name, value]) => {
+    const setting = Object.hasOwn(workflow.settings, name) ? workflow.settings[name] : undefined;
+    return [name, setting !== undefined && typeof value === "string" ? parseSetting(setting, value) : value] as const;
+  });
+  return Object.fromEntries(read);
+}
+
+/** What the harness and the model of a task's agents follow from. */
+const choices: readonly (keyof TaskEdit)[] = ["harness", "reviewHarness", "model", "preset", "settings"];
+
+/** Refuses a harness in which the task's agents cannot be started, and a model that it does not have. */
 async function checkChosen(core: Core, { task }: StoredTask, actor: Actor, given: TaskEdit): Promise<void> {
-  const { harness = task.harness, reviewHarness = task.reviewHarness } = given;
-  const isSame = harness === task.harness && reviewHarness === task.reviewHarness;
-  if (isSame || core.agents === undefined) return;
+  if (!choices.some((name) => given[name] !== undefined) || core.agents === undefined) return;
+  const wanted = { ...task, ...given, settings: { ...task.settings, ...given.settings } };
   const workflow = await core.workflows.get(task.workflowHash);
-  const reasons = checkNeeds(core.agents.ports.harnesses, workflow, { harness, reviewHarness });
+  const { harnesses, config } = core.agents.ports;
+  const { modelTiers } = configFor(core, await projectOf(core.store, task.project));
+  const isOther = wanted.harness !== task.harness || wanted.reviewHarness !== task.reviewHarness;
+  const reasons = [
+    ...(isOther ? checkNeeds(harnesses, workflow, wanted, config()) : []),
+    ...checkModels(harnesses, modelTiers.value, workflow, wanted),
+  ];
   if (reasons.length === 0) return;
   await core.refusals.note(task, { kind: "edit", set: given, actor }, reasons);
   throw new Refusal(reasons);

@@ -1,5 +1,6 @@
 import type { Routes } from "../../api/routes.ts";
 import type { Surroundings } from "../../engine/allowance.ts";
+import { merges } from "../../engine/continue.ts";
 import { conditionText } from "../../engine/dependency.ts";
 import { explain } from "../../engine/explain.ts";
 import { endsThatStart, leftReason, type Need } from "../../engine/needs.ts";
@@ -171,9 +172,18 @@ async function unmergeable(core: Core, workflow: Workflow, task: Task, head: str
   const tip = await place.lastSeen();
   const lost = tip && (await lostWork({ store: core.store, control: own.control }, task, place.branch, head, tip));
   if (lost) return [lostTrouble(task, place.branch, lost)];
-  if (task.judged === undefined || task.judged.commit === head) return [];
+  const stale = merges(state) ? staleTests(task, head) : [];
+  if (task.judged === undefined || task.judged.commit === head) return stale;
   const unreviewed = await unreviewedWork(own, place, task, head);
-  return unreviewed === undefined ? [] : [unreviewedTrouble(task, unreviewed)];
+  return unreviewed === undefined ? stale : [unreviewedTrouble(task, unreviewed), ...stale];
+}
+
+/** Tests of an earlier commit say nothing about the present one. */
+function staleTests({ id, tested }: Task, head: string): readonly Block[] {
+  if (tested === undefined || tested.commit === head) return [];
+  const [before, now] = [tested.commit.slice(0, 10), head.slice(0, 10)];
+  const reason = `The last tests ran on ${before}, but the branch is at ${now}.`;
+  return [{ reason, fix: `See the difference: signalbox task diff ${id} --since-review` }];
 }
 
 /** If a task is held because its agent died, the agent's last output often says why. */

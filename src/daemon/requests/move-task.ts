@@ -2,6 +2,7 @@ import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { engineEnd } from "../../engine/child-workflows.ts";
+import { merges } from "../../engine/continue.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
@@ -11,7 +12,8 @@ import type { Core } from "../core.ts";
 import { awaitingTasks } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { seenPlan } from "../reviewed.ts";
+import { refuse } from "../questions/answers.ts";
+import { seenPlan, unseenWork } from "../reviewed.ts";
 import type { Answer, TaskRequest } from "../submit.ts";
 import { tasksBelow } from "../task-family.ts";
 import { changeView } from "../views.ts";
@@ -32,13 +34,37 @@ export function moveTask(core: Core): Handler<Routes["moveTask"]> {
 
 export function continueTask(core: Core): Handler<Routes["continueTask"]> {
   return async (asked) => {
-    const answered = asked.body.unanswered === true ? {} : ({ answered: true } as const);
+    const insists = asked.body.unanswered === true;
+    const answered = insists ? {} : ({ answered: true } as const);
     const stored = await findTask(core, asked);
     const shown = await seenPlan(core, stored.task, asked.body.plan);
     const plan = shown === undefined ? {} : { plan: shown };
-    const word = asked.caller.kind === "human" ? { word: { wake, ...answered, ...plan } } : {};
-    return ask(core, asked, stored, (actor) => ({ kind: "continue", actor, ...word }));
+    if (asked.caller.kind !== "human") return ask(core, asked, stored, (actor) => ({ kind: "continue", actor }));
+    const approval = await approvalOf(core, asked, stored, insists);
+    const word = { wake, ...answered, ...plan, ...approval };
+    return ask(core, asked, stored, (actor) => ({ kind: "continue", actor, word }));
   };
+}
+
+/**
+ * Where a state that waits for a person merges, the person's word is for the present commit. The person must have been shown the
+ * commits since the last verdict, or insist.
+ */
+async function approvalOf(
+  core: Core,
+  asked: About,
+  stored: StoredTask,
+  insists: boolean,
+): Promise<{ readonly approves?: string }> {
+  const { task } = stored;
+  const state = (await core.workflows.get(task.workflowHash)).states[task.status];
+  if (state === undefined || state.wait.kind !== "human" || !merges(state)) return {};
+  await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
+  const { head } = (await core.look(task)).facts;
+  if (head === "") return {};
+  const unseen = insists ? undefined : await unseenWork(core, task, head);
+  if (unseen !== undefined) await refuse(core, stored, { kind: "continue" }, unseen);
+  return { approves: head };
 }
 
 /**

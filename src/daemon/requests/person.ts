@@ -4,7 +4,7 @@ import type { Routes } from "../../api/routes.ts";
 import { whyNothingToApprove } from "../../engine/allowance.ts";
 import { decide } from "../../engine/decide.ts";
 import type { Reason, TaskEvent } from "../../engine/decision.ts";
-import { startOf, theWayBack } from "../../engine/persons-turn.ts";
+import { personsStart, theWayBack } from "../../engine/persons-turn.ts";
 import type { Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -53,7 +53,7 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     const request: Request = {
       ...wish,
       actor: { role: "human" },
-      word: { approves: commit, entry: task.entry, wake, ...(plan === undefined ? {} : { plan }) },
+      word: { approves: commit, entry: task.entry, wake, answered: true, ...(plan === undefined ? {} : { plan }) },
     };
     const isOpen = workflow.states[task.status]?.wait.kind === "open";
     const to = isOpen ? doneState(workflow, task.status) : onlyOnceMerged(workflow, task, request, facts);
@@ -193,7 +193,7 @@ export function spawnTask(core: Core): Handler<Routes["spawnTask"]> {
     const stored = await findTask(core, asked);
     mustBeOpen(stored);
     const workflow = await core.workflows.get(stored.task.workflowHash);
-    const start = startOf(workflow, stored.task);
+    const start = personsStart(workflow, stored.task);
     if (start === undefined) {
       const text = `The task has already started: it is in "${stored.task.status}".`;
       throw new Refusal([

@@ -2,10 +2,13 @@ import { realpath } from "node:fs/promises";
 import type { RunView, UsageRow } from "../../api/agents.ts";
 import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
+import { reportOf } from "../../engine/handed.ts";
+import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Run, Usage } from "../../ports/records.ts";
 import type { Agents } from "../agents/agents.ts";
 import { reportEnd } from "../agents/heal-run.ts";
+import { statusOf } from "../agents/run-record.ts";
 import { isWanted } from "../agents/start-run.ts";
 import { addUp } from "../agents/usage.ts";
 import { findTask } from "../authorise.ts";
@@ -41,7 +44,7 @@ export function followRuns(
       if (watch === undefined || !matches(watch.run)) continue;
       const view = await runView(core, agents, watch.run);
       // The time of the last sign of life changes constantly, and clients do not show it.
-      const now = JSON.stringify({ ...view, signAt: "" });
+      const now = JSON.stringify({ ...view, signAt: "", duration: 0 });
       if (isOver || told.get(id) === now) continue;
       told.set(id, now);
       tell(view);
@@ -135,6 +138,8 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
     ({ to, deliveredAt }) => to === run.key && deliveredAt === undefined,
   );
   const slot = (await core.store.agents.list({ task: run.task }))[0];
+  const now = core.clock.now();
+  const startedAt = run.started?.at ?? run.at;
   const since = watch?.since ?? run.endedAt ?? run.started?.asleepSince ?? run.at;
   return {
     id: run.id,
@@ -170,9 +175,13 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
         : "",
     messagesWaiting: messages.length,
     watchers: watch?.pane?.watchers ?? 0,
-    startedAt: isoTime(run.started?.at ?? run.at),
+    startedAt: isoTime(startedAt),
     endedAt: run.endedAt === undefined ? null : isoTime(run.endedAt),
     word: run.word,
+    status: statusOf(run),
+    report: run.report?.summary ?? reportText(stored?.task, run.key),
+    error: run.error ?? "",
+    duration: run.pid === 0 && run.endedAt === undefined ? 0 : Math.max(0, (run.endedAt ?? now) - startedAt),
     usage: {
       inputTokens: usage?.inputTokens ?? 0,
       outputTokens: usage?.outputTokens ?? 0,
@@ -180,6 +189,11 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
       cost: usage?.cost ?? null,
     },
   };
+}
+
+/** What a live run has said when its work was complete. */
+function reportText(task: Task | undefined, run: string): string {
+  return (task && reportOf(task, run)?.summary) ?? "";
 }
 
 const asleepText = "Its program was ended to make room (agents.live); it resumes its session when it gets a message.";

@@ -319,6 +319,7 @@ function guardKind(
     copyFiles: async (order) => (await at(order.folder)).copyFiles(order),
     taskFileName: async (folder) => (await at(folder)).taskFileName(folder),
     placeTaskFile: async (folder, ...rest) => (await at(folder)).placeTaskFile(folder, ...rest),
+    placeDocument: async (folder, ...rest) => (await at(folder)).placeDocument(folder, ...rest),
     readTaskFile: async (folder, name) => (await at(folder)).readTaskFile(folder, name),
     isTaskFileTracked: async (folder, name) => (await at(folder)).isTaskFileTracked(folder, name),
     deletePipes: async (folder) => (await kindOf(await kindAt(folder))).deletePipes(folder),

@@ -15,10 +15,17 @@ async function look(
   meanwhile: (store: ReturnType<typeof createMemoryStore>) => Promise<void>,
   text: string | Fault = "## Plan\n\nOf whoever has the folder now.\n",
   ledger?: Ledger,
+  spent?: string,
 ) {
   const store = createMemoryStore();
   await store.addProject(sampleProject());
-  const { task } = await store.createTask("coffee", sampleTask("t1", { workspace: folder, runs, ledger }));
+  const { task } = await store.createTask(
+    "coffee",
+    sampleTask("t1", {
+      ...{ workspace: folder, runs, ledger },
+      ...(spent === undefined ? {} : { spent: { sections: [], head: spent } }),
+    }),
+  );
   const run = { id: "t1/worker#1", project: "coffee", task: "t1", at: 0, key: "worker#1", role: "worker", pid: 1 };
   const rest = { harness: "", model: "", session: "", folder, endedAt: undefined, word: "" };
   await store.runs.put({ ...run, ...rest });
@@ -29,6 +36,7 @@ async function look(
     control: {
       collect: async () => ({ commit: "c1" }),
       commitAt: async () => undefined,
+      countCommits: async (from: string, to: string) => (from === to ? 0 : 3),
       async changedFiles(from: string) {
         if (from === "gone") throw new Fault("git.no-commit", "There is no such commit.");
         return [{ path: { text: "new.ts" }, change: "renamed", from: { text: "old.ts" } }];
@@ -52,7 +60,7 @@ async function look(
     follow: (_, branch) => told.push(branch),
     filesGone: () => told.push("gone"),
   });
-  return { ...(await outsideOf(task, false, ledger !== undefined)), told };
+  return { ...(await outsideOf(task, { changes: ledger !== undefined, newCommits: spent !== undefined })), told };
 }
 
 test("files of a folder count as the task's while the folder is bound to it", async () => {
@@ -97,4 +105,11 @@ test("the files that have changed since findings were closed are named, old and 
   const { facts } = await look(async () => {}, "", { ...emptyLedger, findings });
   expect(facts?.changedSince).toEqual({ c0: ["new.ts", "old.ts"], c1: [] });
   expect((await look(async () => {})).facts?.changedSince).toBeUndefined();
+});
+
+test("the commits since the task entered its state are counted where a decision asks; all of its own where it had none", async () => {
+  const newCommits = async (spent?: string) =>
+    (await look(async () => {}, "", undefined, spent)).facts?.numbers.new_commits;
+  expect([await newCommits("c0"), await newCommits("c1"), await newCommits("")]).toEqual([3, 0, 0]);
+  expect(await newCommits()).toBeUndefined();
 });

@@ -19,11 +19,17 @@ export interface Outside extends TaskFiles {
   readonly facts: WorkspaceFacts | undefined;
 }
 
-/**
- * `asksForMain`: the decision depends on the target branch, which people move without notice, so it is fetched first.
- * `asksForChanges`: it depends on which files have changed since findings of reviews were closed.
- */
-export type OutsideOf = (task: Task, asksForMain?: boolean, asksForChanges?: boolean) => Promise<Outside>;
+/** What a decision depends on, besides the workspace itself. */
+export interface Asked {
+  /** The target branch, which people move without notice, so it is fetched first. */
+  readonly main?: boolean;
+  /** The files that have changed since findings of reviews were closed. */
+  readonly changes?: boolean;
+  /** The commits since the task entered its state. */
+  readonly newCommits?: boolean;
+}
+
+export type OutsideOf = (task: Task, asked?: Asked) => Promise<Outside>;
 
 /** Called with the branch that is checked out in a task's workspace, if it is not the task's. */
 export type FollowBranch = (task: Task, branch: string) => void;
@@ -51,7 +57,7 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
       [{ type: "workspace.mended", by: "engine", data: { workspace, ...head }, set: {} }],
       clock.now(),
     );
-  return async (task, asksForMain = false, asksForChanges = false) => {
+  return async (task, { main: asksForMain = false, changes: asksForChanges = false, newCommits = false } = {}) => {
     // Without a workspace, only the facts of the task's branch are known.
     if (task.workspace === "" && (!asksForMain || task.runCount === 0)) return nothingOutside;
     const project = await store.getProject(task.project);
@@ -60,7 +66,8 @@ export function createOutside(ports: OutsidePorts): OutsideOf {
     if (asksForMain) await workspaces.control.syncFrom({ from: project.path, name: "user" });
     const place = await placeOf({ store, where: where() }, workspaces, project, task);
     const found = await workspaceFacts(workspaces, project, task, place, clock.now(), (head) => mended(task, head));
-    const seen = await withMerged(store, workspaces, task, place, found);
+    const counted = newCommits ? await withNewCommits(workspaces.control, task, found) : found;
+    const seen = await withMerged(store, workspaces, task, place, counted);
     if (task.workspace === "") return { ...noFiles, facts: seen };
     const branch = await workspaces.kind.currentBranch(task.workspace);
     // Nothing can be read from a missing folder; earlier text is in the store.
@@ -106,6 +113,18 @@ async function withMerged(
   const tip = seen.head === "" ? undefined : await place.lastSeen();
   const lost = tip && (await lostWork({ store, control }, task, place.branch, seen.head, tip));
   return { ...seen, numbers: { ...seen.numbers, merged: lost ? 0 : 1 } };
+}
+
+/** Counts the commits since the task entered its state. Without a commit at that time, all of its own are new. */
+async function withNewCommits(
+  control: ControlRepository,
+  { spent }: Task,
+  facts: WorkspaceFacts,
+): Promise<WorkspaceFacts> {
+  const { head, numbers } = facts;
+  const count =
+    spent.head === "" ? (numbers.commits ?? 0) : head === "" ? 0 : await control.countCommits(spent.head, head);
+  return { ...facts, numbers: { ...numbers, new_commits: count } };
 }
 
 /** The files that have changed since findings were closed. A commit for which git cannot tell is missing. */

@@ -1,5 +1,6 @@
 import { isCheckout, type Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
+import type { Perform } from "../perform.ts";
 import { noTask, type SavePorts, saveWorkspace } from "./pool.ts";
 import type { ProjectSettings } from "./project-settings.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
@@ -7,6 +8,8 @@ import type { WorkspacesOf } from "./project-workspaces.ts";
 export interface Parking {
   /** A workspace was released. It is cleaned for the next task, unless a task gets it before. */
   released(workspace: Workspace): void;
+  /** The project's branch has moved. A free workspace follows it, so that the next task finds it ready. */
+  outdated(workspace: Workspace): void;
   /** Waits for the parking in progress. */
   stop(): Promise<void>;
 }
@@ -26,18 +29,20 @@ export function createParking(ports: ParkPorts): Parking {
   const waiting = new Set<() => void>();
   let isStopped = false;
   let working: Promise<unknown> = Promise.resolve();
+  const later = (workspace: Workspace, isOutdated: boolean) => {
+    if (isStopped) return;
+    const cancel = clock.after(parkPause, () => {
+      waiting.delete(cancel);
+      // One after the other, to leave the disk to the tasks.
+      working = working
+        .then(() => parkWorkspace(ports, workspace, isOutdated, () => isStopped))
+        .catch((error) => log.info("A workspace was not cleaned ahead of time", { path: workspace.path, error }));
+    });
+    waiting.add(cancel);
+  };
   return {
-    released(workspace) {
-      if (isStopped) return;
-      const cancel = clock.after(parkPause, () => {
-        waiting.delete(cancel);
-        // One after the other, to leave the disk to the tasks.
-        working = working
-          .then(() => parkWorkspace(ports, workspace, () => isStopped))
-          .catch((error) => log.info("A workspace was not cleaned ahead of time", { path: workspace.path, error }));
-      });
-      waiting.add(cancel);
-    },
+    released: (workspace) => later(workspace, false),
+    outdated: (workspace) => later(workspace, true),
     async stop() {
       isStopped = true;
       for (const cancel of waiting) cancel();
@@ -50,6 +55,7 @@ export function createParking(ports: ParkPorts): Parking {
 export async function parkWorkspace(
   ports: ParkPorts,
   { id, path }: Workspace,
+  isOutdated = false,
   isStopped = () => false,
 ): Promise<boolean> {
   const { store, workspacesOf, settingsOf } = ports;
@@ -63,10 +69,24 @@ export async function parkWorkspace(
   if (!isCheckout(workspace) && workspace.kind !== project.workspaces) return false;
   const workspaces = await workspacesOf(project);
   const found = await workspaces.kind.inspect(path);
-  if (found.kind !== "there" || (found.parked && !found.dirty)) return false;
+  if (found.kind !== "there" || (found.parked && !found.dirty && !isOutdated)) return false;
   // A process that outlived the task may have written files since.
   const holds = ((await saveWorkspace(ports, workspaces, path, noTask))?.refused.length ?? 0) > 0;
   const { keep } = settingsOf(project);
   const isFree = async () => (await find()) !== undefined;
   return workspaces.kind.park({ folder: path, at: project.defaultBranch, keep, holds, isFree });
+}
+
+/** Lets the free workspaces of the task's project follow its branch, in the background. */
+export function syncIdleAgents({
+  store,
+  parking,
+}: {
+  readonly store: Store;
+  readonly parking: Pick<Parking, "outdated">;
+}): Perform {
+  return async (_, { task }) => {
+    const all = await store.workspaces.list({ project: task.project });
+    for (const workspace of all) if (workspace.task === "" && !isCheckout(workspace)) parking.outdated(workspace);
+  };
 }

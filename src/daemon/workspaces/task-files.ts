@@ -53,6 +53,12 @@ async function writersOf(store: Store, task: WithFiles): Promise<readonly Writer
   return [{ role: main, run: "", folder: task.workspace, isOwn: false }, ...live];
 }
 
+/** The folders in which live runs of the task work: its workspace, and checkouts of judges. */
+export async function foldersOf(store: Store, task: WithFiles): Promise<readonly string[]> {
+  const live = (await writersOf(store, task)).filter(({ run }) => run !== "");
+  return [...new Set(live.map(({ folder }) => folder))].filter((folder) => folder !== "");
+}
+
 function roleOf(name: string): string {
   return name.split("/")[0] ?? name;
 }

@@ -219,24 +219,27 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
       runCount: 0,
       spent: { sections: [], head: "" },
       results: keptResults(task, state, itemSchemas),
-      wait: smallWait(task, caps.rounds.get(task.status)),
+      wait: smallWait(task, caps.rounds.get(task.status), (state?.evidence.length ?? 0) > 0),
       attended: state?.wait.kind === "human" && task.attended,
       held: task.held === undefined ? undefined : { ...task.held, reason: "" },
       reason: "",
       log: [],
       // Decisions read it only through facts, of which every value is tried.
       ledger: undefined,
+      documents: undefined,
+      stageMessages: undefined,
     };
     return { task: small, workspace, sections: {} };
   };
 }
 
-/** Rounds are counted up to their limit, and not at all where there is none. */
-function smallWait({ wait: { hasFailed, ...progress }, phase }: Task, rounds = 0): WaitProgress {
+/** Rounds are counted up to their limit, and not at all where there is none; reminders only where evidence is asked for. */
+function smallWait({ wait: { hasFailed, ...progress }, phase }: Task, rounds = 0, reminds = false): WaitProgress {
   const isCounting = phase === "entering" && hasFailed === true;
   const wait = {
     ...progress,
     round: Math.min(progress.round, rounds),
+    reminded: reminds ? Math.min(progress.reminded, 1) : 0,
     ...(isCounting ? { hasFailed } : {}),
   };
   const isPlain =
@@ -244,13 +247,14 @@ function smallWait({ wait: { hasFailed, ...progress }, phase }: Task, rounds = 0
     !wait.skipped &&
     wait.stepLimit === undefined &&
     wait.round === 0 &&
+    wait.reminded === 0 &&
     wait.turn === undefined &&
     Object.keys(wait.members).length === 0;
   if (isPlain) return noProgress;
   const members = Object.fromEntries(
     Object.entries(wait.members).map(([name, member]) => [name, { ...member, answer: undefined }]),
   );
-  return { ...wait, step: 0, reminded: 0, members };
+  return { ...wait, step: 0, members };
 }
 
 /** Keeps answers that rules still have to read, and those that hold the items of a fan-out. */
@@ -282,7 +286,7 @@ function capsOf(workflow: Workflow, preset: string, settings: Settings) {
   };
   for (const way of workflow.ways) for (const guard of way.when) look(guard, way.from);
   for (const state of Object.values(workflow.states)) {
-    for (const guard of state.unless) look(guard, state.name);
+    for (const guard of [...state.unless, ...state.evidence]) look(guard, state.name);
     const runs =
       state.wait.kind === "agent"
         ? [state.wait.run]
@@ -357,6 +361,7 @@ export function switchesOf(
 ): { readonly tried: readonly string[]; readonly left: readonly string[] } {
   const inStates = Object.values(workflow.states).flatMap((state) => [
     ...state.unless,
+    ...state.evidence,
     ...state.rules.flatMap((rule) => rule.when),
   ]);
   const compared = new Set([...workflow.ways.flatMap((way) => way.when), ...inStates].map((guard) => guard.field));

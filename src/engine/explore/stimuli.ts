@@ -183,6 +183,7 @@ function factsRead(workflow: Workflow, state: State, step: Step): ReadonlyMap<Fa
   if (step.what === "reply" || step.what === "respawn") return found;
   const targets = step.what === "move" ? [step.to ?? ""] : Object.keys(state.out);
   if (step.what !== "move") for (const rule of state.rules) look(rule.when);
+  if (step.what === "ended" || step.what === "did") look(state.evidence);
   for (const to of targets) {
     for (const way of state.out[to] ?? []) look(way.when);
     look(workflow.states[to]?.unless ?? []);

@@ -2,11 +2,12 @@ import { type AnswerSchema, schemaProblems } from "../../answers/read-answer.ts"
 import { sha256 } from "../../sha256.ts";
 import { sectionOwners } from "../gate.ts";
 import { judgesOf } from "../judging.ts";
+import { modelsProblem } from "../model-tiers.ts";
 import { defaultNames, plainRun } from "../run-spec.ts";
-import type { Outcome, Rule, RunSpec, State, Way, Workflow } from "../workflow.ts";
+import type { Guard, Outcome, Rule, RunSpec, SettingValue, State, Wait, Way, Workflow } from "../workflow.ts";
 import { checkRules } from "./check-rules.ts";
 import { checkAmbiguity } from "./check-ways.ts";
-import { type Context, createReporter, type Problem } from "./problem.ts";
+import { type Context, createReporter, type Path, type Problem } from "./problem.ts";
 import { countersOf, readGuards, readWork } from "./read-action.ts";
 import { checkRunSource, readLimits, readRun, readTaskLimits, reservedRoles } from "./read-run.ts";
 import { checkVariables, readSettings } from "./read-settings.ts";
@@ -55,6 +56,7 @@ function compile(
   const outgoing = Map.groupBy(ordinary, (way) => way.from);
   for (const name of context.states)
     states[name] = readState(context, name, bare[name] ?? [], ordinary, outgoing.get(name) ?? []);
+  checkModels(context, { states, ways: ordinary }, settings, presets);
   checkTexts(context);
   checkCreation(context);
   // Rules are checked together only if each is valid by itself; otherwise one mistake would be reported several times.
@@ -92,6 +94,22 @@ function compile(
     owners,
     judges: judgesOf(states, ordinary, owners),
   };
+}
+
+/** Settings that runs take their models from have a model for each member of a panel, and name states that there are. */
+function checkModels(
+  context: Context,
+  placed: Pick<Workflow, "states" | "ways">,
+  settings: Workflow["settings"],
+  presets: Workflow["presets"],
+): void {
+  const check = (path: Path, name: string, value: SettingValue) => {
+    const problem = modelsProblem(placed, name, value);
+    if (problem !== undefined) context.error(path, problem, "");
+  };
+  for (const [name, setting] of Object.entries(settings)) check(["settings", name, "default"], name, setting.default);
+  for (const [preset, values] of Object.entries(presets))
+    for (const [name, value] of Object.entries(values)) check(["presets", preset, name], name, value);
 }
 
 function createContext(source: Source, reporter: Reporter, workflows: readonly string[] | undefined): Context {
@@ -140,13 +158,21 @@ function readState(
   for (const way of outgoing) out[way.to] = [...(out[way.to] ?? []), way];
   const run = wait.kind === "agent" || wait.kind === "human" ? wait.run : undefined;
   const unless = readGuards(context, source.unless, [...path, "unless"]);
-  const guards = [...unless, ...rules.flatMap((rule) => rule.when), ...outgoing.flatMap((way) => way.when)];
+  const evidence = readGuards(context, source.evidence, [...path, "evidence"]);
+  checkEvidence(context, evidence, wait, [...path, "evidence"]);
+  const guards = [
+    ...unless,
+    ...evidence,
+    ...rules.flatMap((rule) => rule.when),
+    ...outgoing.flatMap((way) => way.when),
+  ];
   return {
     name,
     terminal: source.terminal ?? false,
     outcome: source.terminal ? outcomeOf(name, source) : undefined,
     wait,
     unless,
+    evidence,
     countsVisits: guards.some((guard) => guard.source === "visits"),
     do: (source.do ?? []).flatMap((action, i) => readWork(context, action, [...path, "do", i]) ?? []),
     rules,
@@ -155,6 +181,18 @@ function readState(
     ask: source.ask,
     out,
   };
+}
+
+/** Only a run that ends its turn can be told what is missing; a session is reminded of what its gates need. */
+function checkEvidence(context: Context, evidence: readonly Guard[], wait: Wait, path: Path): void {
+  if (evidence.length === 0 || (wait.kind === "agent" && (wait.run.mode === "turn" || wait.run.mode === "steps")))
+    return;
+  context.error(
+    path,
+    "Evidence is what the agent of a state hands over in its turn, and this state has no such agent.",
+    "Remove it, or give the state an agent in mode turn or steps.",
+    { key: true },
+  );
 }
 
 /**

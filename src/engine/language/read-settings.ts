@@ -67,6 +67,20 @@ export function settingProblem(name: string, setting: Setting, value: unknown): 
   return undefined;
 }
 
+/**
+ * The value of a setting that is written as text: lists a,b and maps key:value,key:value. A text that is no such value stays
+ * text, and is refused later.
+ */
+export function parseSetting({ default: value }: Pick<Setting, "default">, text: string): SettingValue {
+  if (typeof value === "boolean") return text === "true" ? true : text === "false" ? false : text;
+  if (typeof value === "number") return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+  if (typeof value === "string") return text;
+  const items = text.split(",").filter((item) => item !== "");
+  if (Array.isArray(value)) return items;
+  const pairs = items.map((item) => item.split(":"));
+  return pairs.every((pair) => pair.length === 2) ? Object.fromEntries(pairs) : text;
+}
+
 function typeName(value: SettingValue | undefined): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a map";
@@ -113,11 +127,17 @@ export const builtInVariables: Readonly<Record<string, string>> = {
   merge_command:
     "the command that merges the other branch in the workspace, after `conflict` or `tests` of a merge with a parent or a child",
   tests: "what the tests printed",
-  documents: "the documents handed over",
-  messages: "the messages of earlier stages",
+  documents: "the documents handed over: path, title, type and state of each",
+  messages: "the messages for this state: from where, priority and text of each",
   findings: "the open and approved findings of reviews, with their ids",
   approved: "the findings a person approved",
+  closed_findings: "the findings that are fixed, dismissed or only noted, with their ids, states and reasons",
   ticket: "the ticket's id",
+  context: "what the person wrote as the task's context",
+  repo_url: "the address of the project's remote without a password, or the folder of its repository",
+  previous_stages: "the states that the task has been in, in the order of the first time",
+  next_stages: "the states that follow if all goes well, as the settings choose them",
+  tools: "the tools that the workflow gives the run; empty where it names none",
 };
 
 /** Reports unknown variables. */

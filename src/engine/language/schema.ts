@@ -190,6 +190,7 @@ const state: Shape = {
     ),
     ask: key(text, "What the person's `continue` does"),
     unless: key(guards, "Skip the wait when this holds"),
+    evidence: key(guards, "What the agent must have produced; it is told once what is missing"),
     do: key(listOf(action), "The engine's own work after the wait"),
     outcomes: key(listOf(rule), "The rules: the first one that matches and whose way is open is taken"),
     next: key(text, "The state to go to when all went well"),
@@ -340,6 +341,7 @@ export interface StateSource {
   readonly waits_for?: string;
   readonly ask?: string;
   readonly unless?: Words;
+  readonly evidence?: Words;
   readonly do?: readonly ActionSource[];
   readonly outcomes?: readonly RuleSource[];
   readonly next?: string;

@@ -179,6 +179,7 @@ function resultFields(rule: Rule): readonly string[] {
 function guardsOf(workflow: Workflow): readonly Guard[] {
   const inStates = Object.values(workflow.states).flatMap((state) => [
     ...state.unless,
+    ...state.evidence,
     ...state.rules.flatMap((rule) => rule.when),
   ]);
   return [...workflow.ways.flatMap((way) => way.when), ...inStates];

@@ -46,6 +46,12 @@ export function belongings(stage: Stage): void {
       for (const plan of plans) await stage.store.addArtifact(plan);
       expect(await stage.store.listArtifacts("t1")).toEqual(plans);
       expect(await stage.store.listArtifacts("t2")).toEqual([]);
+      const document = { ...sampleArtifact("t1", "Map"), hash: "def", document: { type: "context", state: "packing" } };
+      await stage.store.addArtifact(document);
+      expect(await stage.store.listArtifacts("t1")).toEqual([...plans, document]);
+      expect(await stage.store.artifactText("t1", "def")).toBe("Map!");
+      expect(await stage.store.artifactText("t1", "ghi")).toBeUndefined();
+      expect(await stage.store.artifactText("t2", "def")).toBeUndefined();
       await expect(stage.store.addArtifact(sampleArtifact("t9", "Plan"))).rejects.toMatchObject({
         code: "store.missing",
       });

@@ -7,6 +7,7 @@ import * as headless from "./headless.ts";
 import { callsCli, deliver, start } from "./interactive.ts";
 import { refreshesLogin } from "./login.ts";
 import { knowsSkill } from "./skill.ts";
+import { pipelineRuns, stageTools } from "./stages.ts";
 
 export interface Behaviour {
   readonly name: string;
@@ -31,6 +32,10 @@ export const behaviours: readonly Behaviour[] = [
     ...turn("does without tools", headless.withoutTools),
     needs: ({ turn: can, withholds }) => can && withholds.includes("write"),
   },
+  ...pipelineRuns.map(({ state, spec }) => ({
+    ...turn(`pipeline ${state}: its tools only`, stageTools(spec)),
+    needs: ({ turn: can, withholds }: Capabilities) => can && withholds.includes("execute"),
+  })),
   { ...turn("our MCP server", headless.mcp), needs: (can, { mcp }) => can.turn && can.mcp && mcp !== undefined },
   turn("rate limit", headless.rateLimit),
   turn("server error", headless.serverError),

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { toolClasses } from "../../../src/ports/harness.ts";
+import { toolClasses } from "../../../src/engine/tools.ts";
 import { cliCall, expect, type Stage } from "../stage.ts";
 import { describeTurn, makeTurn } from "../turn.ts";
 

@@ -28,6 +28,11 @@ export const candidate: Candidate = {
   },
   skills: ["-p", "Please begin."],
   model: "sonnet",
+  offers: {
+    ...{ Read: "Read", Glob: "Glob", Grep: "Grep", Write: "Write", Edit: "Edit", Bash: "Bash" },
+    ...{ WebSearch: "WebSearch", WebFetch: "WebFetch" },
+  },
+  read: (file_path) => ({ name: "Read", input: { file_path } }),
   write: (file_path, content) => ({ name: "Write", input: { file_path, content } }),
   // Claude Code writes only files that it has read before.
   writeTaskFile: (file_path, content) => [

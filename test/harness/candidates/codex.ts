@@ -29,6 +29,8 @@ export const candidate: Candidate = {
   },
   skills: ["debug", "prompt-input", "Please begin."],
   model: "gpt-5.5",
+  offers: { Bash: "exec_command", Edit: "apply_patch", WebSearch: "web_search" },
+  read: (file) => ({ name: "exec_command", input: { cmd: `cat ${file}` } }),
   write: (file, content) => ({
     name: "apply_patch",
     input: `*** Begin Patch\n*** Add File: ${file}\n${content.trimEnd().replace(/^/gm, "+")}\n*** End Patch\n`,

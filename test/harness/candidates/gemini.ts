@@ -12,6 +12,11 @@ export const candidate: Candidate = {
   skills: ["skills", "list"],
   model: "gemini-2.5-flash",
   needsEnterAgain: true,
+  offers: {
+    ...{ Read: "read_file", Glob: "glob", Grep: "grep_search", Write: "write_file", Edit: "replace" },
+    ...{ Bash: "run_shell_command", WebSearch: "google_web_search", WebFetch: "web_fetch" },
+  },
+  read: (file_path) => ({ name: "read_file", input: { file_path } }),
   write: (file_path, content) => ({ name: "write_file", input: { file_path, content } }),
   writeTaskFile: (file_path, content) => [{ name: "write_file", input: { file_path, content } }],
   mcp: (tool, input = {}) => ({ name: `mcp_signalbox_${tool}`, input }),

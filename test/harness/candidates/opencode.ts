@@ -12,6 +12,9 @@ export const candidate: Candidate = {
   env: (_, url) => opencodeEnv(url),
   skills: ["debug", "skill"],
   model: "scripted/model",
+  // Without `edit`: one rule allows both it and `write`.
+  offers: { Read: "read", Glob: "glob", Grep: "grep", Write: "write", Bash: "bash", WebFetch: "webfetch" },
+  read: (filePath) => ({ name: "read", input: { filePath } }),
   write: (filePath, content) => ({ name: "write", input: { filePath, content } }),
   // OpenCode overwrites only files that it has read before.
   writeTaskFile: (filePath, content) => [

@@ -110,8 +110,8 @@ export const aboutPlans: readonly Mutant[] = [
     edits: [
       {
         file: "src/daemon/scheduler.ts",
-        from: 'const needsNone = way !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";',
-        to: "const needsNone = way !== undefined;",
+        from: 'personsStart(workflow, task) !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";',
+        to: "personsStart(workflow, task) !== undefined;",
       },
     ],
   },

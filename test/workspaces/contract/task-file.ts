@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
 import fs, {
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -36,6 +38,43 @@ export function taskFileContract(kind: KindName): void {
     at().git("add", "--all");
     expect(at().git("status", "--short")).toBe("");
     expect(await kind.inspect(folder)).toMatchObject({ dirty: false, untracked: 0 });
+  });
+
+  test("a document is placed read-only and hidden from git, and restored if an agent has changed it", async () => {
+    const { at, folder, kind, prepare } = await open();
+    await prepare();
+    await kind.placeDocument(folder, "spec-coffee.md", "# Ärger\n");
+    const path = join(folder, ".signalbox", "documents", "spec-coffee.md");
+    expect(readFileSync(path, "utf8")).toBe("# Ärger\n");
+    expect(statSync(path).mode & 0o777).toBe(0o444);
+    expect(statusOf(at())).toBe("");
+    at().git("add", "--all");
+    expect(at().git("status", "--short")).toBe("");
+    expect(await kind.inspect(folder)).toMatchObject({ dirty: false, untracked: 0 });
+    const { ino } = statSync(path);
+    await kind.placeDocument(folder, "spec-coffee.md", "# Ärger\n");
+    expect(statSync(path).ino).toBe(ino);
+    chmodSync(path, 0o644);
+    writeFileSync(path, "another\n");
+    await kind.placeDocument(folder, "spec-coffee.md", "# Ärger\n");
+    expect(readFileSync(path, "utf8")).toBe("# Ärger\n");
+    expect(statSync(path).mode & 0o777).toBe(0o444);
+    expect(readdirSync(join(folder, ".signalbox", "documents"))).toEqual(["spec-coffee.md"]);
+  });
+
+  test("a document never leaves its folder: not by its name, and not through a link", async () => {
+    const { folder, kind, prepare } = await open();
+    await prepare();
+    for (const name of ["../TASK.md", "a/b.md", ".md", "x.txt", ""])
+      expect(await faultOf(kind.placeDocument(folder, name, "x"))).toMatchObject({ code: "workspace.bad-task-file" });
+    const elsewhere = join(folder, "folder");
+    mkdirSync(join(folder, ".signalbox"), { recursive: true });
+    symlinkSync(elsewhere, join(folder, ".signalbox", "documents"));
+    expect(await faultOf(kind.placeDocument(folder, "spec.md", "x"))).toMatchObject({
+      code: "workspace.bad-task-file",
+      message: expect.stringContaining("symbolic link"),
+    });
+    expect(existsSync(join(elsewhere, "spec.md"))).toBe(false);
   });
 
   test("a text that an agent has written meanwhile is not overwritten", async () => {

@@ -115,7 +115,7 @@ async function leaveOut(
 }
 
 function isTaskFile(path: string): boolean {
-  return path === "TASK.md" || /^\.signalbox\/[^/]+\.md$/.test(path);
+  return path === "TASK.md" || /^\.signalbox\/(documents\/)?[^/]+\.md$/.test(path);
 }
 
 /** Git in the control repository that writes its objects into `objects`, and also reads objects from `others`. */

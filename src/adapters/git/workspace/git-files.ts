@@ -63,6 +63,7 @@ export const excludeBlock = `${[
   "/TASK.md.*.draft",
   "/.signalbox/*.md",
   "/.signalbox/*.md.*.draft",
+  "/.signalbox/documents/",
   last,
 ].join("\n")}\n`;
 

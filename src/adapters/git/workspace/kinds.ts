@@ -15,10 +15,12 @@ import { mendHead } from "./mend-head.ts";
 import { learnBranch, park, prepare, remove } from "./prepare.ts";
 import {
   checkTaskFileName,
+  documentFileName,
   mainTaskFile,
   ofRepository,
   otherTaskFile,
   readTaskFile,
+  writeDocument,
   writeTaskFile,
 } from "./task-file.ts";
 import { deleteTrash, diskUse } from "./trash.ts";
@@ -95,6 +97,13 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
       if (await isTracked(folder, name, "at first")) throw ofRepository(folder, name);
       await mechanics.hideTaskFiles(folders);
       return writeTaskFile(folder, name, text, before);
+    },
+    async placeDocument(path, name, text) {
+      const { folder, folders } = await findWorkingCopy(shop, mechanics, path);
+      const file = documentFileName(name);
+      if (await isTracked(folder, file, "at first")) throw ofRepository(folder, file);
+      await mechanics.hideTaskFiles(folders);
+      return writeDocument(folder, file, text);
     },
     readTaskFile: async (folder, name) => readTaskFile(await wholePath(folder), checkTaskFileName(name)),
     isTaskFileTracked: (folder, name) => isTracked(folder, checkTaskFileName(name), "now"),

@@ -21,9 +21,15 @@ export function checkTaskFileName(name: string): string {
 export async function writeTaskFile(folder: string, name: string, text: string, before?: string): Promise<boolean> {
   const path = join(folder, name);
   await checkPlace(folder, path);
-  try {
+  return unwritable(path, async () => {
     if (dirname(path) !== folder) await mkdir(dirname(path)).catch(unless("EEXIST"));
-    return await writeWhole(path, text, before === undefined ? {} : { before });
+    return writeWhole(path, text, before === undefined ? {} : { before });
+  });
+}
+
+async function unwritable<T>(path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Fault("workspace.unwritable", `${path} cannot be written (${code}).`, {
@@ -31,6 +37,28 @@ export async function writeTaskFile(folder: string, name: string, text: string, 
       cause: error,
     });
   }
+}
+
+/** The path of a document. Only plain names: one cannot leave the folder. */
+export function documentFileName(name: string): string {
+  if (/^[a-z0-9][a-z0-9_-]{0,150}\.md$/.test(name)) return `${documents}/${name}`;
+  throw bad(`${JSON.stringify(name)} is not a valid name for a document.`, "Hand it over again under another title.");
+}
+
+const documents = ".signalbox/documents";
+
+/** Writes a document read-only, unless it is there already. */
+export async function writeDocument(folder: string, name: string, text: string): Promise<void> {
+  const path = join(folder, name);
+  for (const above of [dirname(dirname(path)), dirname(path)]) {
+    await checkPlace(folder, join(above, "any"));
+    await unwritable(above, () => mkdir(above).catch(unless("EEXIST")));
+  }
+  const isThere = await checkPlace(folder, path);
+  const bytes = isThere ? await readFileAt(path, maxBytes) : "none";
+  const isSame = typeof bytes !== "string" && bytes.equals(Buffer.from(text));
+  const isWritable = ((entryAt(path)?.mode ?? 0) & 0o222) !== 0;
+  if (!isSame || isWritable) await unwritable(path, () => writeWhole(path, text, { mode: 0o444 }));
 }
 
 const maxBytes = 1024 * 1024;

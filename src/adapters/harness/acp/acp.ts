@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import { chooseTools, type ToolClass } from "../../../engine/tools.ts";
 import { findProgram } from "../../../find-program.ts";
 import { countAt, isJsonObject, jsonAt, textAt } from "../../../json.ts";
 import type {
@@ -11,12 +12,10 @@ import type {
   Launch,
   OutputReader,
   TokenUsage,
-  ToolClass,
 } from "../../../ports/harness.ts";
 import { jsonLines } from "../../lines.ts";
 import { endedBadly, endedByUs, failureOf } from "../failure.ts";
 import {
-  chosenTools,
   type DetectPorts,
   detectProgram,
   findObstacle,
@@ -105,7 +104,8 @@ function prepare(order: HarnessOrder, agent: AcpAgent, bridge: readonly string[]
     resume,
     mcp: order.mcp,
     rules: {
-      classes: [...chosenTools(order).classes],
+      classes: classesOf(order),
+      own: chooseTools(order.tools).own,
       reduced:
         order.permissions === "reduced"
           ? { commands: reducedCommand(order).source, folder: order.folder, taskFile: order.taskFile }
@@ -113,6 +113,12 @@ function prepare(order: HarnessOrder, agent: AcpAgent, bridge: readonly string[]
     },
   };
   return { argv: bridge, env: order.env, input: JSON.stringify(bridgeOrder), message: "", session: resume };
+}
+
+/** Reduced permissions allow the web only where it is listed. */
+function classesOf({ permissions, tools }: HarnessOrder): readonly ToolClass[] {
+  const { classes } = chooseTools(tools);
+  return [...classes].filter((each) => each !== "web" || permissions === "full" || tools !== undefined);
 }
 
 /** The bridge's standard input: one turn with an agent. */
@@ -132,6 +138,8 @@ export interface BridgeOrder {
 /** The rules by which the bridge answers the agent's permission requests. */
 export interface PermissionRules {
   readonly classes: readonly ToolClass[];
+  /** The tools of our MCP server; undefined for all. */
+  readonly own: readonly string[] | undefined;
   /** Undefined if every tool of the classes is allowed. */
   readonly reduced: { readonly commands: string; readonly folder: string; readonly taskFile: string } | undefined;
 }

@@ -1,7 +1,8 @@
 import { PassThrough, Readable, Writable } from "node:stream";
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
-import { type HarnessEvent, toolClasses } from "../../../ports/harness.ts";
+import { toolClasses } from "../../../engine/tools.ts";
+import type { HarnessEvent } from "../../../ports/harness.ts";
 import { reducedCommand } from "../launch.ts";
 import type { PermissionRules } from "./acp.ts";
 import { answerPermission, converse } from "./converse.ts";
@@ -11,10 +12,11 @@ const options = [
   { optionId: "once", kind: "allow_once" },
   { optionId: "no", kind: "reject_once" },
 ];
-const full: PermissionRules = { classes: toolClasses, reduced: undefined };
+const full: PermissionRules = { classes: toolClasses, own: undefined, reduced: undefined };
 const commands = reducedCommand({ cli: "signalbox", testCommand: ["npm", "test"] }).source;
 const reduced: PermissionRules = {
-  classes: toolClasses,
+  classes: ["read", "write", "execute"],
+  own: undefined,
   reduced: { commands, folder: "/workspace", taskFile: "/workspace/TASK.md" },
 };
 const answer = (toolCall: unknown, rules: PermissionRules) => {
@@ -28,7 +30,19 @@ test("with full permissions everything is allowed, each time once", () => {
 });
 
 test("a tool of a class that the order does not list is refused", () => {
-  expect(answer({ kind: "execute", title: "ls" }, { classes: ["read"], reduced: undefined })).toBe("no");
+  expect(answer({ kind: "execute", title: "ls" }, { classes: ["read"], own: undefined, reduced: undefined })).toBe(
+    "no",
+  );
+});
+
+test("of our MCP server's tools only those that are listed are allowed; the web is, if it is listed", () => {
+  for (const rules of [full, reduced].map((each) => ({ ...each, classes: ["web"] as const, own: ["comment"] }))) {
+    expect(answer({ kind: "other", title: "mcp__signalbox__comment" }, rules)).toBe("once");
+    expect(answer({ kind: "other", title: "task_update (signalbox MCP Server)" }, rules)).toBe("no");
+    expect(answer({ kind: "other", title: "spawn" }, rules)).toBe("no");
+    expect(answer({ kind: "fetch", title: "https://example.org" }, rules)).toBe("once");
+    expect(answer({ kind: "read", title: "a.txt" }, rules)).toBe("no");
+  }
 });
 
 test.each([

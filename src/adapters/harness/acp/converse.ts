@@ -2,8 +2,9 @@ import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentRequestParamsByMethod, McpServer, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import type { ToolClass } from "../../../engine/tools.ts";
 import { isJsonObject, jsonAt, numberAt, textAt } from "../../../json.ts";
-import type { HarnessError, HarnessEvent, ToolClass } from "../../../ports/harness.ts";
+import type { HarnessError, HarnessEvent } from "../../../ports/harness.ts";
 import { jsonLines } from "../../lines.ts";
 import { failureOf } from "../failure.ts";
 import { type BridgeOrder, type PermissionRules, usageIn } from "./acp.ts";
@@ -34,19 +35,25 @@ export function answerPermission(params: unknown, rules: PermissionRules): Reque
   return { outcome: optionId === "" ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
 }
 
-function isAllowed(call: unknown, { classes, reduced }: PermissionRules): boolean {
+function isAllowed(call: unknown, { classes, own, reduced }: PermissionRules): boolean {
   const kind = textAt(call, "kind");
   const itsClass = Object.hasOwn(classOf, kind) ? classOf[kind] : undefined;
   if (reduced !== undefined && kind === "edit" && isTaskFile(call, reduced)) return true;
-  if (itsClass === undefined) return reduced === undefined || isOurs(textAt(call, "title"));
+  const ours = ownTool(textAt(call, "title"));
+  if (itsClass === undefined && ours !== "") return own === undefined || own.includes(ours);
+  if (itsClass === undefined) return reduced === undefined && own === undefined;
   if (!classes.includes(itsClass)) return false;
-  if (reduced === undefined || itsClass === "read") return true;
+  if (reduced === undefined || itsClass === "read" || itsClass === "web") return true;
   return itsClass === "execute" && new RegExp(reduced.commands).test(commandIn(call));
 }
 
-/** A tool of our MCP server, as agents name it: `mcp__signalbox__comment`, `comment (signalbox MCP Server)`. */
-function isOurs(title: string): boolean {
-  return new RegExp(`^(?:(?:mcp_+)?${mcpName}[_.:/-]+\\w+|\\w+ \\(${mcpName} MCP Server\\))$`).test(title);
+/**
+ * The tool of our MCP server that agents mean by `mcp__signalbox__comment` or `comment (signalbox MCP Server)`; empty for
+ * any other.
+ */
+function ownTool(title: string): string {
+  const found = new RegExp(`^(?:(?:mcp_+)?${mcpName}[_.:/-]+(\\w+)|(\\w+) \\(${mcpName} MCP Server\\))$`).exec(title);
+  return found?.[1] ?? found?.[2] ?? "";
 }
 
 /** Some agents put the command only into the title. A shortened title cannot be judged, so it gives an empty text. */

@@ -132,10 +132,33 @@ test("tools are withheld by class and by name", async () => {
     return argv.includes("--tools") ? after(argv, "--tools") : undefined;
   };
   expect(await toolsOf({})).toBeUndefined();
-  expect(await toolsOf({ tools: ["read", "web"] })).toBe("Read,Grep,Glob,WebFetch,WebSearch");
+  expect(await toolsOf({ tools: ["read", "web"] })).toBe("Read,Glob,Grep,WebSearch,WebFetch");
+  expect(await toolsOf({ tools: ["comment", "read_file", "BASH"] })).toBe("Read,Bash");
   expect(await toolsOf({ tools: ["Read", "mcp__signalbox__comment"] })).toBe("Read");
   expect(await toolsOf({ tools: [] })).toBe("");
-  expect(await toolsOf({ tools: ["write", "execute", "web"], permissions: "reduced" })).toBe("Bash,Edit,Write");
+  expect(await toolsOf({ tools: ["write", "execute", "web"], permissions: "reduced" })).toBe(
+    "Write,Edit,Bash,WebSearch,WebFetch",
+  );
+});
+
+test("only the tools of our MCP server that are listed are allowed", async () => {
+  const mcp = { argv: ["sb", "mcp"], env: {} };
+  const tools = ["Read", "comment", "stage_message", "mcp__other__look"];
+  const { argv } = await harness.prepare(order({ mcp, tools }));
+  expect(after(argv, "--disallowedTools")).toBe(
+    "EnterWorktree,ExitWorktree,mcp__signalbox__task_update,mcp__signalbox__work_complete",
+  );
+  const allowed = async (change: Partial<HarnessOrder>): Promise<readonly string[]> => {
+    await harness.prepare(order({ mcp, permissions: "reduced", ...change }));
+    return settings().permissions.allow;
+  };
+  const listed = await allowed({ tools });
+  expect(listed.filter((rule) => rule.startsWith("mcp__"))).toEqual([
+    ...["mcp__signalbox__comment", "mcp__signalbox__stage_message", "mcp__other__look"],
+  ]);
+  expect(listed).not.toContain("WebSearch");
+  expect(await allowed({ tools: ["WebSearch"] })).toContain("WebSearch");
+  expect(await allowed({})).toContain("mcp__signalbox");
 });
 
 test("hooks are set for sessions, quoted for the shell, and the user's settings are not written", async () => {

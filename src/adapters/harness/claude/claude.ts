@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { chooseTools } from "../../../engine/tools.ts";
 import { Fault } from "../../../fault.ts";
 import { findProgram } from "../../../find-program.ts";
 import { type JsonObject, parseObject } from "../../../json.ts";
-import type { Capabilities, Detected, Harness, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
+import type { Capabilities, Detected, Harness, HarnessOrder, Launch } from "../../../ports/harness.ts";
 import type { Clock, Commands } from "../../../ports/system.ts";
 import { shellQuote } from "../../../shell-quote.ts";
 import { ownCommands, programCan } from "../launch.ts";
+import { ownTools, programTools } from "../tools.ts";
 import { seedConfig } from "./config.ts";
 import { claudeFolders, conversationFolder, folderOfConversation } from "./folders.ts";
 import { createTranscriptReader, readHook, readObstacle, readOutput, readScreen } from "./reading.ts";
@@ -205,27 +207,22 @@ function permissionArguments(order: HarnessOrder): readonly string[] {
   const tools = toolsOf(order);
   const offered = tools === undefined ? [] : ["--tools", tools.join(",")];
   // The daemon chooses the workspace, so the agent must not switch worktrees.
-  if (order.permissions === "full")
-    return ["--dangerously-skip-permissions", ...offered, "--disallowedTools", "EnterWorktree,ExitWorktree"];
+  if (order.permissions === "full") {
+    const withheld = ["EnterWorktree", "ExitWorktree", ...withheldOwn(order)];
+    return ["--dangerously-skip-permissions", ...offered, "--disallowedTools", withheld.join(",")];
+  }
   // Only the run's own settings: agents can write the workspace's, and the user's may allow pushing.
   return ["--permission-mode", "dontAsk", ...offered, "--setting-sources", ""];
 }
 
-/** Claude Code's names for the tools of each class. */
-const classes: Readonly<Record<ToolClass, readonly string[]>> = {
-  read: ["Read", "Grep", "Glob"],
-  write: ["Edit", "Write", "NotebookEdit"],
-  execute: ["Bash"],
-  web: ["WebFetch", "WebSearch"],
-};
-
 /** The tools that a run has; undefined for all of Claude Code's tools. */
 function toolsOf({ permissions, tools, taskFile }: HarnessOrder): readonly string[] | undefined {
-  const asked = tools?.flatMap((tool) => (Object.hasOwn(classes, tool) ? classes[tool as ToolClass] : [tool]));
-  const ownTools = asked?.filter((tool) => !tool.startsWith("mcp__"));
-  if (permissions === "full") return ownTools;
+  const chosen = chooseTools(tools);
+  const asked = chosen.isLimited ? programTools("claude", chosen) : undefined;
+  if (permissions === "full") return asked;
   const reduced = ["Read", "Grep", "Glob", "Bash", ...(taskFile === "" ? [] : ["Edit", "Write"])];
-  return ownTools === undefined ? reduced : reduced.filter((tool) => ownTools.includes(tool));
+  // The web only where it is listed.
+  return asked === undefined ? reduced : asked.filter((tool) => reduced.includes(tool) || tool.startsWith("Web"));
 }
 
 /**
@@ -233,7 +230,8 @@ function toolsOf({ permissions, tools, taskFile }: HarnessOrder): readonly strin
  * which commands and options only read, while a rule `git log` would also allow `git log --output=file`.
  */
 function allowed(order: HarnessOrder): readonly string[] {
-  const { taskFile, testCommand, mcp, tools = [] } = order;
+  const { taskFile, testCommand, mcp } = order;
+  const { own, classes } = chooseTools(order.tools);
   const file = escapePattern(taskFile);
   const test = shellQuote(testCommand);
   return [
@@ -244,13 +242,24 @@ function allowed(order: HarnessOrder): readonly string[] {
     ...(test === "" || test.includes("*") ? [] : [`Bash(${test})`]),
     // Claude Code splits a command at operators, and matches a rule against each part.
     ...ownCommands(order).flatMap((command) => [`Bash(${command})`, `Bash(${command}:*)`]),
-    ...(mcp === undefined ? [] : [`mcp__${serverName}`]),
-    ...tools.filter((tool) => tool.startsWith("mcp__")),
+    ...(order.tools !== undefined && classes.has("web") ? ["WebSearch", "WebFetch"] : []),
+    ...(mcp === undefined ? [] : (own?.map(fullName) ?? [`mcp__${serverName}`])),
   ];
 }
 
 /** The name of our MCP server; its tools are `mcp__signalbox__…`. */
 const serverName = "signalbox";
+
+/** Tools of other servers are listed by their full names. */
+function fullName(tool: string): string {
+  return tool.startsWith("mcp__") ? tool : `mcp__${serverName}__${tool}`;
+}
+
+/** Full permissions allow all tools of our server, so those that are not listed are denied one by one. */
+function withheldOwn({ tools }: HarnessOrder): readonly string[] {
+  const { own } = chooseTools(tools);
+  return own === undefined ? [] : ownTools.filter((tool) => !own.includes(tool)).map(fullName);
+}
 
 function escapePattern(path: string): string {
   return path.replace(/[*?[\]{}!\\]/g, "\\$&");

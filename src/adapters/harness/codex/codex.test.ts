@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   linkSync,
@@ -174,11 +174,64 @@ test("tracked folders stay closed, even if .gitignore names them, and no program
   expect(existsSync(join(place, "ran"))).toBe(false);
 });
 
-test("a run that may not write gets a sandbox; a run that may not search the web gets none", async () => {
-  const { argv } = await prepare({ tools: ["read", "execute"] });
-  expect(setting(argv, "default_permissions")).toBe('"signalbox-reduced"');
-  expect(setting((await prepare({ tools: ["read", "write", "execute"] })).argv, "web_search")).toBe('"disabled"');
-  expect(setting((await prepare({ tools: ["write", "web"] })).argv, "web_search")).toBeUndefined();
+test("a run without commands gets a sandbox, in which it writes only with the tools for it", async () => {
+  const accessOf = async (change: Partial<HarnessOrder>) => {
+    const { argv } = await prepare(change);
+    return setting(argv, "permissions.signalbox-reduced.filesystem");
+  };
+  const folder = realpathSync(order.folder);
+  expect(await accessOf({ tools: ["read", "execute"] })).toBeUndefined();
+  expect(await accessOf({ tools: ["Read", "Grep"] })).not.toContain(`"${folder}"="write"`);
+  expect(await accessOf({ tools: ["Read", "Write"] })).toContain(`"${folder}"="write"`);
+  expect(await accessOf({ tools: ["Read", "Write"] })).toContain(`"${join(folder, ".git")}"="read"`);
+  expect(await accessOf({ tools: ["Read", "Write"], permissions: "reduced" })).not.toContain(`"${folder}"="write"`);
+});
+
+test("the web is searched where it is listed, or where all tools are allowed", async () => {
+  const searches = async (change: Partial<HarnessOrder>) => setting((await prepare(change)).argv, "web_search");
+  expect(await searches({ tools: ["read", "write", "execute"] })).toBe('"disabled"');
+  expect(await searches({ permissions: "reduced" })).toBe('"disabled"');
+  expect(await searches({ tools: ["write", "web"] })).toBeUndefined();
+  expect(await searches({ tools: ["Read", "WebSearch"], permissions: "reduced" })).toBeUndefined();
+  expect(await searches({})).toBeUndefined();
+});
+
+/** What the guard of such a run says to a tool; undefined where there is no guard. */
+async function guarded(tools: readonly string[], tool: string, input: unknown): Promise<number | null | undefined> {
+  const { argv } = await prepare({ tools });
+  if (setting(argv, "hooks.PreToolUse") === undefined) return undefined;
+  const call = JSON.stringify({ hook_event_name: "PreToolUse", tool_name: tool, tool_input: input });
+  return spawnSync(process.execPath, [join(place, "run/codex-guard.mjs")], { input: call }).status;
+}
+
+test.each([
+  [["Read", "Write"], "Bash", { command: "cat a.txt | head -3" }, 0],
+  [["Read", "Write"], "Bash", { command: "git log --oneline" }, 0],
+  [["Read", "Write"], "Bash", { command: "signalbox task show ." }, 0],
+  [["Read", "Write"], "Bash", { command: "npm test" }, 2],
+  [["Read", "Write"], "Bash", { command: "echo x > a.txt" }, 2],
+  [["Read", "Write"], "exec_command", { cmd: "node -e 1" }, 2],
+  [["Read", "Write"], "Bash", {}, 2],
+  [["Read", "Write"], "apply_patch", { command: "*** Begin Patch" }, 0],
+  [["Read", "Write"], "mcp__signalbox__comment", { text: "x" }, 0],
+  [["Read", "Bash"], "apply_patch", { command: "*** Begin Patch" }, 2],
+  [["Read", "Bash"], "Bash", { command: "npm test" }, 0],
+  [["Read", "Write", "Bash"], "Bash", { command: "npm test" }, undefined],
+  [["Read"], "Bash", { command: "npm test" }, undefined],
+] as const)("with the tools %j, the guard ends %s %j with %j", async (tools, tool, input, code) => {
+  expect(await guarded(tools, tool, input)).toBe(code);
+});
+
+test("a guard that does not understand what it is asked refuses", async () => {
+  await prepare({ tools: ["Read", "Write"] });
+  expect(spawnSync(process.execPath, [join(place, "run/codex-guard.mjs")], { input: "{" }).status).toBe(2);
+});
+
+test("only the tools of our MCP server that are listed are enabled", async () => {
+  const mcp = { argv: ["sb", "mcp"], env: {} };
+  const { argv } = await prepare({ mcp, tools: ["Read", "comment", "work_complete"] });
+  expect(setting(argv, "mcp_servers.signalbox")).toContain('"enabled_tools"=["comment","work_complete"]');
+  expect(setting((await prepare({ mcp, tools: ["Read"] })).argv, "mcp_servers.signalbox")).not.toContain("enabled");
 });
 
 test("the token of our MCP server is not among the arguments, which every user can read", async () => {

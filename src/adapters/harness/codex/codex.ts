@@ -1,11 +1,13 @@
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { chooseTools } from "../../../engine/tools.ts";
 import { Fault } from "../../../fault.ts";
 import { findProgram } from "../../../find-program.ts";
 import { jsonAt, parseObject, textAt } from "../../../json.ts";
 import type { Capabilities, Detected, Harness, HarnessFolders, HarnessOrder, Launch } from "../../../ports/harness.ts";
 import { programCan } from "../launch.ts";
+import { writeGuard } from "./guard.ts";
 import { readObstacle, readOutput, readScreen } from "./reading.ts";
 import { createRolloutReader, isSessionId, keepNotes, rolloutOf } from "./rollout.ts";
 import {
@@ -14,7 +16,7 @@ import {
   hookSettings,
   isHomeTemporary,
   readHook,
-  reducedSettings,
+  sandboxSettings,
   strictSchema,
   tomlText,
 } from "./settings.ts";
@@ -23,8 +25,8 @@ const capabilities: Capabilities = {
   ...programCan,
   namesSession: false,
   effort: true,
-  // Codex reads files with commands, so commands cannot be withheld.
-  withholds: ["write", "web"],
+  // Codex reads files with commands, so these stay, but can only read.
+  withholds: ["write", "execute", "web"],
   toolsByName: false,
   schema: true,
   system: true,
@@ -80,8 +82,8 @@ async function folders(order: HarnessOrder): Promise<HarnessFolders> {
     own: [home],
     read: at(obeyed),
     write: [...at(["sessions", ...logins]), join(order.runFolder, "tmp")],
-    // With reduced permissions Codex puts each command into a sandbox of its own.
-    nests: !isFull(order),
+    // Then Codex puts each command into a sandbox of its own.
+    nests: !isFree(order),
   };
 }
 
@@ -207,9 +209,9 @@ async function turnArguments(order: HarnessOrder, ports: CodexPorts): Promise<re
     "--json",
     "--skip-git-repo-check",
     ...(strict === undefined ? [] : ["--output-schema", schemaFile]),
-    // Commands that the user once allowed permanently are not allowed to a run with reduced permissions.
-    ...(isFull(order) ? [] : ["--ignore-rules"]),
-    ...(await sharedArguments(order, ports, [])),
+    // Commands that the user once allowed permanently are not allowed to a run that may not run any.
+    ...(isFree(order) ? [] : ["--ignore-rules"]),
+    ...(await sharedArguments(order, ports, hookSettings({ guard: await writeGuard(order) }))),
     ...(order.session.kind === "resume" ? ["resume", order.session.id] : []),
     "-",
   ];
@@ -219,7 +221,7 @@ async function sessionArguments(order: HarnessOrder, program: string, ports: Cod
   const settings: readonly Setting[] = [
     ["check_for_update_on_startup", "false"],
     ["notice.model_migrations", tomlText(await modelUpgrades(program, { ...ports, env: order.env }))],
-    ...(order.hook.length === 0 ? [] : hookSettings(order.hook)),
+    ...hookSettings({ report: order.hook, guard: await writeGuard(order) }),
   ];
   return [
     ...(order.session.kind === "resume" ? ["resume"] : []),
@@ -244,15 +246,13 @@ async function sharedArguments(
     ...(order.effort === "" ? [] : [["model_reasoning_effort", tomlText(order.effort)] as const]),
     ...(order.system === "" ? [] : [["developer_instructions", tomlText(order.system)] as const]),
     ...mcpSettings(order),
-    ...(isFull(order) ? [] : await reducedSettings(order, ports)),
-    ...(order.tools === undefined || order.tools.includes("web")
-      ? []
-      : [["web_search", tomlText("disabled")] as const]),
+    ...(isFree(order) ? [] : await sandboxSettings(order, ports)),
+    ...(maySearch(order) ? [] : [["web_search", tomlText("disabled")] as const]),
     ...more,
   ];
   return [
     // Without this, Codex would use the policy that its configuration has for the folder.
-    ...(isFull(order) ? ["--dangerously-bypass-approvals-and-sandbox"] : ["-c", 'approval_policy="never"']),
+    ...(isFree(order) ? ["--dangerously-bypass-approvals-and-sandbox"] : ["-c", 'approval_policy="never"']),
     "-C",
     folder,
     ...(order.model === "" ? [] : ["-m", order.model]),
@@ -262,22 +262,35 @@ async function sharedArguments(
 
 /**
  * Codex opens a trusted folder without a dialog. Programs from the folder's settings run outside the sandbox, so with
- * reduced permissions such a folder is untrusted; then Codex ignores its AGENTS.md too, and asks before a session.
+ * a sandbox such a folder is untrusted; then Codex ignores its AGENTS.md too, and asks before a session.
  */
 function trustIn(folder: string, order: HarnessOrder): "trusted" | "untrusted" {
-  return isFull(order) || !hasProjectSettings(folder, codexHome(order.env)) ? "trusted" : "untrusted";
+  return isFree(order) || !hasProjectSettings(folder, codexHome(order.env)) ? "trusted" : "untrusted";
 }
 
-function isFull({ permissions, tools }: HarnessOrder): boolean {
-  return permissions === "full" && (tools === undefined || tools.includes("write"));
+/** A run that may run any command needs no sandbox: it can write, and reach the web, with commands. */
+function isFree({ permissions, tools }: HarnessOrder): boolean {
+  return permissions === "full" && chooseTools(tools).classes.has("execute");
 }
 
-function mcpSettings({ mcp }: HarnessOrder): readonly Setting[] {
+/** Reduced permissions allow the web only where it is listed. */
+function maySearch({ permissions, tools }: HarnessOrder): boolean {
+  return tools === undefined ? permissions === "full" : chooseTools(tools).classes.has("web");
+}
+
+function mcpSettings({ mcp, tools }: HarnessOrder): readonly Setting[] {
   if (mcp === undefined) return [];
   const [command = "", ...args] = mcp.argv;
   // Every user of the machine can read arguments and the environment contains a token, so only its names are passed
   // here. Calls are approved in advance: no person is there to approve each one.
-  const server = { command, args, env_vars: Object.keys(mcp.env), default_tools_approval_mode: "approve" };
+  const { own } = chooseTools(tools);
+  const server = {
+    command,
+    args,
+    env_vars: Object.keys(mcp.env),
+    default_tools_approval_mode: "approve",
+    ...(own === undefined ? {} : { enabled_tools: own }),
+  };
   return [["mcp_servers.signalbox", tomlText(server)]];
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { hookSettings, readHook } from "./settings.ts";
 
 test("a hook is trusted by the hash that Codex 0.166 computes for it", () => {
-  const settings = new Map(hookSettings(["/tmp/hook", "it's"]));
+  const settings = new Map(hookSettings({ report: ["/tmp/hook", "it's"] }));
   expect(settings.get("hooks.Stop")).toBe(
     String.raw`[{"hooks"=[{"type"="command","command"="/tmp/hook 'it'\\''s'","timeout"=3}]}]`,
   );

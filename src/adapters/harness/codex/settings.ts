@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { chooseTools } from "../../../engine/tools.ts";
 import { Fault } from "../../../fault.ts";
 import { isJsonObject, type JsonObject, parseObject, textAt } from "../../../json.ts";
 import type { HarnessEvent, HarnessOrder } from "../../../ports/harness.ts";
@@ -35,7 +36,7 @@ export interface CodexPorts {
   readonly program?: string;
 }
 
-const events = {
+const sessionEvents = {
   SessionStart: "session_start",
   UserPromptSubmit: "user_prompt_submit",
   PermissionRequest: "permission_request",
@@ -47,25 +48,47 @@ const events = {
 /** In seconds. Codex waits no longer than this at the end of a session. */
 const timeout = 3;
 
+/** The guard starts Node, which takes long on a busy machine; Codex lets the tool run if it takes longer. */
+const guardTimeout = 60;
+
 /**
- * Settings that make a session run our hooks. Codex runs only hooks whose hash is trusted, so each of ours is trusted
- * by its hash, and no other hook with them.
+ * Settings that make Codex run our hooks: one that reports a session's events, one that is asked before each tool. Codex
+ * runs only hooks whose hash is trusted, so each of ours is trusted by its hash, and no other hook with them.
  */
-export function hookSettings(argv: readonly string[]): readonly (readonly [key: string, value: string])[] {
-  // Codex runs the text in a shell.
-  const command = shellQuote(argv);
-  const settings = Object.keys(events).map(
-    (event) => [`hooks.${event}`, tomlText([{ hooks: [{ type: "command", command, timeout }] }])] as const,
-  );
-  const trust: Record<string, Toml> = {};
-  for (const name of Object.values(events)) {
-    trust[`/<session-flags>/config.toml:${name}:0:0`] = { trusted_hash: `sha256:${hashOf(name, command)}` };
-  }
-  return [...settings, ["hooks.state", tomlText(trust)]];
+export function hookSettings(hooks: {
+  readonly report?: readonly string[];
+  readonly guard?: readonly string[] | undefined;
+}): readonly (readonly [key: string, value: string])[] {
+  const { report = [], guard = [] } = hooks;
+  const all: readonly Hook[] = [
+    ...Object.entries(sessionEvents).map(([event, name]) => ({ event, name, argv: report, timeout })),
+    { event: "PreToolUse", name: "pre_tool_use", argv: guard, timeout: guardTimeout },
+  ].filter(({ argv }) => argv.length > 0);
+  if (all.length === 0) return [];
+  const settings = all.map((hook) => [`hooks.${hook.event}`, tomlText([{ hooks: [commandOf(hook)] }])] as const);
+  const trust = all.map((hook) => [
+    `/<session-flags>/config.toml:${hook.name}:0:0`,
+    { trusted_hash: `sha256:${hashOf(hook)}` },
+  ]);
+  return [...settings, ["hooks.state", tomlText(Object.fromEntries(trust))]];
 }
 
-function hashOf(name: string, command: string): string {
-  const identity = { event_name: name, hooks: [{ async: false, command, timeout, type: "command" }] };
+interface Hook {
+  readonly event: string;
+  readonly name: string;
+  readonly argv: readonly string[];
+  readonly timeout: number;
+}
+
+function commandOf({ argv, timeout: seconds }: Hook) {
+  // Codex runs the text in a shell.
+  return { type: "command", command: shellQuote(argv), timeout: seconds };
+}
+
+function hashOf(hook: Hook): string {
+  const { name } = hook;
+  const { command, timeout: seconds } = commandOf(hook);
+  const identity = { event_name: name, hooks: [{ async: false, command, timeout: seconds, type: "command" }] };
   return createHash("sha256").update(JSON.stringify(identity)).digest("hex");
 }
 
@@ -140,18 +163,24 @@ const profile = "signalbox-reduced";
 const network = { enabled: true, dangerously_allow_all_unix_sockets: true, allow_local_binding: true };
 
 /**
- * Sandbox settings with which commands may read everything, but write only the task file, ignored folders and temporary
- * files. The network is closed except for Unix sockets, by which our command line reaches the daemon.
+ * Settings of the sandbox for a run that may not use all tools. It may read everything, but write only the task file and
+ * temporary files; with the tools for it also the folder, or the ignored folders, in which tests write. The network is
+ * closed except for Unix sockets, by which our command line reaches the daemon.
  */
-export async function reducedSettings(
+export async function sandboxSettings(
   order: HarnessOrder,
   ports: CodexPorts,
 ): Promise<readonly (readonly [key: string, value: string])[]> {
   const temporary = join(order.runFolder, "tmp");
   await mkdir(temporary, { recursive: true });
-  const ignored = await ignoredFolders(await realpath(order.folder), ports);
+  const { classes } = chooseTools(order.tools);
+  const folder = await realpath(order.folder);
+  const ignored = classes.has("execute") ? await ignoredFolders(folder, ports) : [];
   const access = {
     ":root": "read",
+    ...(order.permissions === "full" && classes.has("write")
+      ? { ...open([checked(folder)]), [join(folder, ".git")]: "read" }
+      : {}),
     ...open(ignored.filter((path) => !pattern.test(path))),
     ...open(order.taskFile === "" ? [] : [checked(await ownName(order.taskFile))]),
     ...open([checked(await realpath(temporary))]),
@@ -164,7 +193,6 @@ export async function reducedSettings(
     ["features.network_proxy", "true"],
     [`permissions.${profile}.network`, tomlText(network)],
     ["shell_environment_policy.set.TMPDIR", tomlText(temporary)],
-    ["web_search", tomlText("disabled")],
   ];
 }
 

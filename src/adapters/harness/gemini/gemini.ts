@@ -1,12 +1,12 @@
 import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { chooseTools, classOf, type Tool } from "../../../engine/tools.ts";
 import { Fault } from "../../../fault.ts";
 import { findProgram } from "../../../find-program.ts";
 import { isJsonObject, parseObject } from "../../../json.ts";
-import type { Capabilities, Harness, HarnessFolders, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
+import type { Capabilities, Harness, HarnessFolders, HarnessOrder, Launch } from "../../../ports/harness.ts";
 import { shellQuote } from "../../../shell-quote.ts";
 import {
-  chosenTools,
   type DetectPorts,
   detectProgram,
   fitsArgument,
@@ -15,6 +15,7 @@ import {
   reducedExactly,
   reducedPrefixes,
 } from "../launch.ts";
+import { isListedWeb, programTools } from "../tools.ts";
 import { findTranscript, readEvent, readObstacle, readScreen, readTranscriptLine, readTurn } from "./reading.ts";
 
 /** The list of projects, and what Gemini creates beside it to replace it. */
@@ -226,12 +227,6 @@ async function prepare(order: HarnessOrder, program: string, home: string): Prom
   };
 }
 
-const toolsOf: Readonly<Record<ToolClass, readonly string[]>> = {
-  read: ["glob", "grep_search", "list_directory", "read_file", "read_many_files", "get_internal_docs"],
-  write: ["write_file", "replace"],
-  execute: ["run_shell_command"],
-  web: ["google_web_search", "web_fetch"],
-};
 /** Tools that only keep the agent's own to-do list. */
 const harmless = ["write_todos", "update_topic", "complete_task", "tracker_*"];
 
@@ -240,16 +235,16 @@ const mcpName = "signalbox";
 
 /** A Gemini policy file for a run from which tools are withheld; empty for all other runs. */
 function policyText(order: HarnessOrder): string {
-  const { classes, names, isLimited } = chosenTools(order);
+  const chosen = chooseTools(order.tools);
   const isReduced = order.permissions === "reduced";
-  if (!isReduced && !isLimited) return "";
-  const chosen = [...classes].flatMap((each) => toolsOf[each]).concat(names);
-  const free = isReduced ? chosen.filter((tool) => toolsOf.read.includes(tool)) : chosen;
+  if (!isReduced && !chosen.isLimited) return "";
+  const isFree = (tool: Tool) => !isReduced || classOf(tool) === "read" || isListedWeb(tool, order);
+  const free = programTools("gemini", { tools: chosen.tools.filter(isFree) });
   return [
     rule("deny", 1, { toolName: "*", denyMessage: "You may not use this tool." }),
     rule("allow", 100, { toolName: [...harmless, ...free], allowRedirection: true }),
-    rule("allow", 100, { toolName: "*", mcpName }),
-    ...(isReduced && chosen.includes("run_shell_command") ? shellRules(order) : []),
+    rule("allow", 100, { toolName: chosen.own ?? "*", mcpName }),
+    ...(isReduced && chosen.classes.has("execute") ? shellRules(order) : []),
     ...(isReduced && order.taskFile !== "" ? [taskFileRule(order)] : []),
   ].join("\n");
 }
@@ -284,7 +279,7 @@ function shellRules(order: HarnessOrder): readonly string[] {
 function taskFileRule({ folder, taskFile }: HarnessOrder): string {
   const names = [taskFile, relative(folder, taskFile)].map((name) => escaped(JSON.stringify(name)));
   return rule("allow", 100, {
-    toolName: toolsOf.write,
+    toolName: programTools("gemini", { tools: ["Write", "Edit"] }),
     argsPattern: `\\x00"file_path":(?:${names.join("|")})\\x00`,
   });
 }

@@ -101,12 +101,14 @@ test("inherited variables cannot lift reduced permissions", async () => {
 });
 
 test("only the classes and the tools of the order are allowed", async () => {
-  const { permission } = await configOf({ tools: ["read", "skill"] });
-  expect(permission).toMatchObject({ "*": "deny", read: "allow", grep: "allow", skill: "allow" });
-  expect(Object.keys(permission)).not.toContain("bash");
+  const { permission } = await configOf({ tools: ["Read", "WRITE_FILE", "comment"] });
+  expect(permission).toMatchObject({ "*": "deny", read: "allow", edit: "allow", signalbox_comment: "allow" });
+  const names = Object.keys(permission);
+  for (const name of ["grep", "bash", "webfetch", "signalbox_*", "signalbox_task_update"])
+    expect(names).not.toContain(name);
 });
 
-test("a tool that is listed by name does not bypass reduced permissions", async () => {
+test("a tool that is listed by name does not bypass reduced permissions; only the web is opened by it", async () => {
   const { permission } = await configOf({
     permissions: "reduced",
     tools: ["read", "write", "edit", "task", "webfetch"],
@@ -114,9 +116,10 @@ test("a tool that is listed by name does not bypass reduced permissions", async 
   expect([permission.edit, permission.task, permission.webfetch, permission.bash]).toEqual([
     { "*": "deny", "TASK.md": "allow" },
     undefined,
-    undefined,
+    "allow",
     undefined,
   ]);
+  expect((await configOf({ permissions: "reduced" })).permission.webfetch).toBeUndefined();
 });
 
 interface Plugin {

@@ -1,11 +1,11 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { chooseTools, classOf, type Tool } from "../../../engine/tools.ts";
 import { findProgram } from "../../../find-program.ts";
 import { isJsonObject, parseObject } from "../../../json.ts";
-import type { Capabilities, Harness, HarnessFolders, HarnessOrder, Launch, ToolClass } from "../../../ports/harness.ts";
+import type { Capabilities, Harness, HarnessFolders, HarnessOrder, Launch } from "../../../ports/harness.ts";
 import {
-  chosenTools,
   type DetectPorts,
   detectProgram,
   fitsArgument,
@@ -15,6 +15,7 @@ import {
   reducedExactly,
   reducedPrefixes,
 } from "../launch.ts";
+import { isListedWeb, programTools } from "../tools.ts";
 import { pluginText } from "./plugin-text.ts";
 import { readEvent, readObstacle, readScreen, readTurn } from "./reading.ts";
 
@@ -198,37 +199,26 @@ type Action = "allow" | "deny";
 /** OpenCode's permission rules: the last matching rule wins. */
 type Permissions = Readonly<Record<string, Action | Readonly<Record<string, Action>>>>;
 
-const keysOf: Readonly<Record<ToolClass, readonly string[]>> = {
-  read: ["read", "glob", "grep", "list", "lsp"],
-  write: ["edit"],
-  execute: ["bash"],
-  web: ["webfetch", "websearch", "codesearch"],
-};
-
 /** OpenCode prefixes the server's tools with this name. */
 const mcpName = "signalbox";
 
 function permissionsOf(order: HarnessOrder): Permissions {
-  const { classes, names, isLimited } = chosenTools(order);
-  if (order.permissions === "full" && !isLimited) return { "*": "allow" };
-  const keys = [...classes].flatMap((each) => keysOf[each]).concat(names);
+  const chosen = chooseTools(order.tools);
+  if (order.permissions === "full" && !chosen.isLimited) return { "*": "allow" };
   const isReduced = order.permissions === "reduced";
-  const allowed = isReduced ? keys.filter((key) => mayReduced(key)) : keys;
+  const isFree = (tool: Tool) => !isReduced || ["read", "execute"].includes(classOf(tool)) || isListedWeb(tool, order);
+  const allowed = programTools("opencode", { tools: chosen.tools.filter(isFree) });
   return {
     // This includes the tool that starts subagents: they have permissions of their own.
     "*": "deny",
     todowrite: "allow",
-    [`${mcpName}_*`]: "allow",
+    ...Object.fromEntries((chosen.own ?? ["*"]).map((tool) => [`${mcpName}_${tool}`, "allow" as const])),
     ...Object.fromEntries(allowed.map((key) => [key, "allow" as const])),
     ...(isReduced ? {} : { external_directory: "allow" as const }),
     ...(isReduced && allowed.includes("bash") ? { bash: reducedShell(order) } : {}),
     // The run answers in the task file, so it may write that file even without the class "write".
     ...(isReduced && order.taskFile !== "" ? { edit: taskFileOnly(order) } : {}),
   };
-}
-
-function mayReduced(key: string): boolean {
-  return [...keysOf.read, "bash"].includes(key);
 }
 
 function taskFileOnly({ folder, taskFile }: HarnessOrder): Readonly<Record<string, Action>> {

@@ -1,0 +1,165 @@
+import { expect, test } from "vitest";
+import { buildPrompt } from "../../src/engine/prompt.ts";
+import { builtIn, drive, loadText, reasonsOf } from "./drive.ts";
+
+const workflow = loadText(`
+version: 1
+roles: { any: { mode: turn, permissions: reduced, limits: { attempts: 3 } }, scout: {}, judge: {}, fixer: { permissions: full } }
+settings: { scouts: { default: [small, large] } }
+states:
+  review:
+    panel:
+      members: { role: scout, model: "{scouts}", prompt: look, result: reports }
+      judge: { role: judge, prompt: judge, result: review }
+    next: gate
+  gate: { waits_for: human, outcomes: [{ when: approved_findings > 0, then: fixing }], next: done }
+  fixing: { agent: { role: fixer, prompt: fix, result: review }, next: review }
+  done: { terminal: true }
+schemas:
+  reports: { type: object, required: [findings], properties: { findings: { type: array } } }
+  review: { type: object, required: [findings], properties: { findings: { type: array } } }
+prompts:
+  look: Look.
+  judge: "Reports: {reports} Known: {findings} Closed: {closed_findings} Refused: {reason}"
+  fix: "Fix {approved}"
+`);
+
+const key = { title: "The API key is written to the log", severity: "critical", file: "src/log.ts", line: 4 };
+const salt = { title: "Passwords are hashed without a salt", severity: "high", file: "src/login.ts", line: 20 };
+const retry = {
+  ...{ title: "The retry delay has no upper limit", severity: "medium", file: "src/retry.ts", line: 9 },
+  evidence: "delay doubles for ever, also after one day",
+};
+
+function atPanel() {
+  const task = drive(workflow);
+  const scouts = (findings: readonly object[] = []) => {
+    task.ended("scout/1", "ok", { findings });
+    task.ended("scout/2", "ok", { findings: [] });
+  };
+  const judge = (findings: readonly object[]) => task.ended("judge", "ok", { findings });
+  const decided = (state: "approved" | "dismissed", ...findings: readonly string[]) =>
+    task.request({ kind: "finding", actor: { role: "human" }, findings, state, reason: "" });
+  const states = () => (task.task.ledger?.findings ?? []).map(({ id, state }) => `${id} ${state}`);
+  const prompt = (name: string) => buildPrompt(workflow, task.task, name, {});
+  return { task, scouts, judge, decided, states, prompt };
+}
+
+/** After a first round with three findings: two approved, the last dismissed by the person. */
+function afterFirstRound() {
+  const stage = atPanel();
+  stage.scouts();
+  stage.judge([key, salt, retry]);
+  stage.decided("approved", "F1", "F2");
+  stage.decided("dismissed", "F3");
+  return stage;
+}
+
+test("the scouts of a panel run side by side, one for each model, and the judge sees their answers and the ledger", () => {
+  const { task, scouts, prompt } = atPanel();
+  expect(Object.keys(task.task.runs)).toEqual(["scout/1", "scout/2"]);
+  scouts([key]);
+  expect(prompt("judge")).toMatchObject({ ok: true, text: expect.stringContaining("The API key is written") });
+  const later = afterFirstRound();
+  later.task.continue();
+  later.task.commit("c2").ended("fixer", "ok", { findings: [] });
+  later.scouts();
+  expect(later.prompt("judge")).toMatchObject({
+    ok: true,
+    text: expect.stringMatching(
+      /Known: F1 \(critical, approved by a person\) src\/log\.ts:4 .*F2 .*Closed: F3 \(medium, dismissed by a person\) src\/retry\.ts:9/s,
+    ),
+  });
+});
+
+const refused = [
+  ["without a file", [{ title: "Leak", severity: "high" }], /findings\[0\] \("Leak"\) names no file/],
+  ["without a title", [{ file: "a.ts", severity: "high" }], /findings\[0\] needs a title and a file/],
+  ["with an empty file", [{ ...key, file: " " }], /findings\[0\] names the file " ", which is empty/],
+  ["above the repository", [key, { ...salt, file: "../etc/passwd" }], /findings\[1\] .*leads out of the repository/],
+  ["with an absolute file", [{ ...key, file: "/etc/passwd" }], /which is absolute/],
+  ["of git's own files", [{ ...key, file: ".git/config" }], /belongs to git itself/],
+  ["over 200", Array.from({ length: 201 }, (_, i) => ({ ...key, title: `Leak ${i}` })), /201 findings, but 200/],
+  ["of an unknown severity", [{ ...key, severity: "awful" }], /findings\[0\]\.severity must be one of/],
+  ["with an unknown id", [{ id: "F7", state: "fixed" }], /names "F7", which is no known finding/],
+  ["dismissed without a reason", [{ ...key, state: "dismissed" }], /dismissed without a reason/],
+] as const;
+
+test.each(refused)("findings %s are refused, and the judge's next try is told why", (_, findings, reason) => {
+  const { task, scouts, judge, states, prompt } = atPanel();
+  scouts();
+  judge(findings);
+  expect(task.status).toBe("review");
+  expect(states()).toEqual([]);
+  expect(task.effects).toMatchObject([{ action: "spawn_agent", agent: { role: "judge" } }]);
+  const next = prompt("judge");
+  expect(next.ok && next.text.split("Refused: ")[1]).toMatch(reason);
+  judge([key]);
+  expect([task.status, ...states()]).toEqual(["gate", "F1 open"]);
+});
+
+test("a judge that never answers every open finding holds the task with the reason", () => {
+  const { task, judge, scouts, states } = afterFirstRound();
+  task.continue();
+  task.commit("c2").ended("fixer", "ok", { findings: [] });
+  scouts();
+  for (let i = 0; i < 3; i++) judge([{ id: "F1", state: "fixed" }]);
+  expect(task.task.held).toMatchObject({ word: "invalid", reason: expect.stringContaining("the open finding F2") });
+  expect(states()).toEqual(["F1 approved", "F2 approved", "F3 dismissed"]);
+});
+
+test("a finding that a person dismissed is not opened again, however a later round words it", () => {
+  const { task, judge, scouts, states, decided } = afterFirstRound();
+  for (const [round, reworded] of [
+    { ...retry, title: "Retry delay: no limit above!", line: 31 },
+    {
+      ...retry,
+      title: "There is no upper limit of the delays between retries",
+      evidence: "a new loop, without an end",
+    },
+    { ...retry, id: "F3", state: "open", severity: "critical", evidence: "It blocked production for one week" },
+  ].entries()) {
+    task.continue();
+    expect(task.status).toBe("fixing");
+    task.commit(`c${round + 2}`).ended("fixer", "ok", { findings: [] });
+    scouts([reworded]);
+    judge([{ id: "F1" }, { id: "F2" }, reworded]);
+    expect([task.status, ...states()]).toEqual(["gate", "F1 approved", "F2 approved", "F3 dismissed"]);
+  }
+  expect(reasonsOf(decided("approved", "F3"))).toMatchObject([{ text: "F3 is dismissed already, by a person." }]);
+});
+
+test("only the judge says that an approved finding is fixed, and no judge can dismiss it", () => {
+  const { task, judge, scouts, states } = afterFirstRound();
+  task.continue();
+  task.commit("c2").ended("fixer", "ok", { findings: [{ id: "F1", state: "fixed" }] });
+  expect(states()).toEqual(["F1 approved", "F2 approved", "F3 dismissed"]);
+  scouts([{ id: "F2", state: "fixed" }]);
+  expect(states()).toEqual(["F1 approved", "F2 approved", "F3 dismissed"]);
+  judge([
+    { id: "F1", state: "fixed" },
+    { id: "F2", state: "dismissed", reason: "It is only a demo." },
+  ]);
+  expect([task.status, ...states()]).toEqual(["gate", "F1 fixed", "F2 approved", "F3 dismissed"]);
+  const reviews = task.events.filter(({ type }) => type === "finding.reviewed");
+  expect(reviews.map(({ data }) => data)).toMatchObject([
+    { round: 1, open: 3, quiet: 0 },
+    { round: 2, open: 1, findings: [{ id: "F1", state: "fixed" }] },
+  ]);
+});
+
+test("a decision about an unknown or closed finding is refused with its own sentence, and decides none", () => {
+  const { decided, states } = afterFirstRound();
+  const before = states();
+  expect(reasonsOf(decided("dismissed", "F1", "F9"))).toMatchObject([{ text: 'There is no finding "F9".' }]);
+  expect(reasonsOf(decided("approved", "F3"))).toMatchObject([{ text: "F3 is dismissed already, by a person." }]);
+  expect(states()).toEqual(before);
+});
+
+test("the fixer of pipeline is given the approved findings alone", () => {
+  const pipeline = builtIn("pipeline");
+  const { task } = afterFirstRound();
+  const built = buildPrompt(pipeline, task.task, "fixer", { documents: "", messages: "" });
+  expect(built).toMatchObject({ ok: true, text: expect.stringMatching(/F1 .*F2 /s) });
+  expect(built.ok && built.text.includes("F3")).toBe(false);
+});
