@@ -3,8 +3,8 @@ import { answerProblem, reviewProblem } from "./check-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
-import { stateOf } from "./enter.ts";
-import { judgedAnswer, outdatedAnswer } from "./judging.ts";
+import { progressAtStart, startWait, stateOf } from "./enter.ts";
+import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import type { Facts, Request } from "./request.ts";
 import { reviewed } from "./reviewing.ts";
 import { after, attemptsOf, endWait, takeRule } from "./take-rule.ts";
@@ -95,13 +95,18 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
   const count = failure.crashCount;
   const tryAgain = !isFinal(request) && count < attemptsOf(state.limits, panel.judge.limits);
   const draft = startDraft(workflow, task, task.status);
-  if (tryAgain)
+  // The members have looked at the old commit too.
+  const isOutdated = outdatedAnswer(workflow, task, panel.judge, facts) !== undefined;
+  if (tryAgain && isOutdated) startWait(draft, state);
+  else if (tryAgain)
     startRun(draft, panel.judge, { delay: delayBefore(count, state.limits.backoff ?? panel.judge.limits.backoff) });
+  const wait =
+    tryAgain && isOutdated ? waitOf(workflow, progressAtStart(draft, state, false), panel.judge, facts) : task.wait;
   const event: TaskEvent = {
     type: "panel.answered",
     by: panel.judge.role,
     data: { word, reason },
-    set: { ...failure, reason, runs: draft.runs, runCount: draft.runCount },
+    set: { ...failure, reason, wait, runs: draft.runs, runCount: draft.runCount },
   };
   const next = apply(task, event);
   if (tryAgain) return { kind: "stayed", task: next, events: [event], effects: draft.effects };
@@ -121,7 +126,7 @@ function isFinal({ word, isFinal }: Ended): boolean {
   return isFinal === true || word === "login" || word === "cost";
 }
 
-/** The panel has judged one commit: where the work has moved since, all of it begins again. */
+/** A panel judges one commit: if the work has moved since, its answer does not count. */
 function checkJudge(workflow: Workflow, task: Task, spec: RunSpec, request: Ended, facts: Facts) {
   const checked = check(workflow, spec, request);
   if (checked.word !== "ok") return checked;

@@ -163,3 +163,26 @@ test("the fixer of pipeline is given the approved findings alone", () => {
   expect(built).toMatchObject({ ok: true, text: expect.stringMatching(/F1 .*F2 /s) });
   expect(built.ok && built.text.includes("F3")).toBe(false);
 });
+
+test("a panel whose work moves begins again with the present commit, and its scouts too", () => {
+  const { task, judge, scouts, states } = atPanel();
+  scouts([key]);
+  task.commit("c2");
+  judge([key]);
+  expect([task.status, ...states()]).toEqual(["review"]);
+  expect(Object.keys(task.task.runs)).toEqual(["scout/1", "scout/2"]);
+  scouts();
+  judge([salt]);
+  expect([task.status, ...states()]).toEqual(["gate", "F1 open"]);
+  expect(task.task.judged).toMatchObject({ commit: "c2" });
+});
+
+test("a panel whose work moves again and again is held after its attempts", () => {
+  const { task, judge, scouts } = atPanel();
+  for (const commit of ["c2", "c3", "c4"]) {
+    scouts();
+    task.commit(commit);
+    judge([key]);
+  }
+  expect(task.task.held).toMatchObject({ word: "invalid", reason: expect.stringContaining("the branch is at c4") });
+});
