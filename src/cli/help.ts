@@ -9,7 +9,7 @@ import {
 } from "@stricli/core";
 import { nearest } from "../engine/language/problem.ts";
 import { type Context, fittedTalk } from "./context.ts";
-import { writeError, writeFailure } from "./fast/tell.ts";
+import { visible, writeError, writeFailure } from "./fast/tell.ts";
 import { listed, wrap } from "./text.ts";
 
 type Target = Command<Context> | RouteMap<Context>;
@@ -24,7 +24,9 @@ export function createHelp({ paint, columns }: Context): StricliIntegration<Cont
       complete: true,
       defaultForRouteMap: true,
       run(_app, { result }) {
-        this.process.stdout.write(`${writeHelp(result.target, result.prefix.join(" "), columns, paint.bold)}\n`);
+        this.process.stdout.write(
+          visible(`${writeHelp(result.target, result.prefix.join(" "), columns, paint.bold)}\n`),
+        );
       },
     },
   };
@@ -133,7 +135,7 @@ export function createMessages(
   prefix: () => string,
   commands: () => readonly string[],
 ): ApplicationText {
-  const inWidth = (text: string) => fittedTalk(context.process.stderr, text);
+  const inWidth = (text: string) => visible(fittedTalk(context.process.stderr, text));
   const write = (message: string, hint = "") => inWidth(writeError(context, message, hint));
   const failure = (error: unknown) => inWidth(writeFailure(context, error));
   return {

@@ -46,7 +46,7 @@ export function createLiveScreen(stdout: Pick<NodeJS.WriteStream, "write">): Liv
       let changes = "";
       for (let row = 0; row < Math.max(lines.length, shown.length); row++) {
         const line = lines[row] ?? "";
-        if (line !== shown[row]) changes += `${csi}${row + 1};1H${line}${csi}0m${csi}K`;
+        if (line !== shown[row]) changes += `${csi}${row + 1};1H${visible(line)}${csi}0m${csi}K`;
       }
       shown = lines;
       // A synchronised update; terminals that do not support it ignore the sequence.

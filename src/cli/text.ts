@@ -129,7 +129,7 @@ export function fitted(text: string, width: number): string {
 
 const command =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a command may be coloured.
-  /(?:\b|(?<=\u001b\[\d+m))(?:signalbox|git|npm) (?:-C |[a-z]).*?(?=$|[.;,)]$|[.;,)] | \(| {2}| To [a-z]| Or |\u001b)|^(?:mkdir|printf|sudo|ln|mv|cp|rm|chmod|export) .*$/g;
+  /(?:\b|(?<=\u001b\[[\d;]+m))(?:signalbox|git|npm) (?:-C |[a-z]).*?(?=$|[.;,)]$|[.;,)] | \(| {2}| To [a-z]| Or |\u001b)|^(?:mkdir|printf|sudo|ln|mv|cp|rm|chmod|export) .*$/g;
 /** Words that follow "git" where it is only a noun. */
 const prose = /^git (?:repository|repositories|has|is|obeys|does|can)\b/;
 

@@ -1,7 +1,7 @@
 import type { RunView } from "../../api/agents.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { oneLine } from "../../text.ts";
-import type { Paint } from "../fast/tell.ts";
+import { type Paint, visible } from "../fast/tell.ts";
 import { agentMarkOf } from "../tables.ts";
 import { cut } from "../text.ts";
 import type { Happening, Stay } from "./play.ts";
@@ -114,7 +114,7 @@ interface Screen {
 
 type Terminal = Pick<NodeJS.WriteStream, "write" | "on" | "off">;
 
-/** Writes control sequences without the filter, so the caller must pass safe text. */
+/** Writes its own control sequences; of those in the lines only our styles are kept. */
 export function createScreen(terminal: Terminal): Screen {
   let shown = 0;
   let isOpen = false;
@@ -129,7 +129,7 @@ export function createScreen(terminal: Terminal): Screen {
       if (!isOpen) terminal.on("resize", forget);
       const begin = isOpen ? "" : hideCursor;
       isOpen = true;
-      const text = lines.map((line) => `${line}${endOfLine}`).join("\n");
+      const text = lines.map((line) => `${visible(line)}${endOfLine}`).join("\n");
       // A synchronised update, for terminals that support it, so that no half-drawn screen is visible.
       terminal.write(`${begin}\u001b[?2026h${top()}${text}${endOfScreen}\u001b[?2026l`);
       shown = lines.length;

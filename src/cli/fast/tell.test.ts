@@ -7,7 +7,9 @@ const paint = createPaint(true);
 
 test("our own styles are kept", () => {
   const text = `${paint.bold("a")} ${paint.dim("b")} ${paint.red("c")} ${paint.cyan("d")}\n\te`;
-  expect(visible(text)).toBe(text);
+  expect(visible(text)).toBe(
+    "\u001b[1ma\u001b[22m \u001b[2mb\u001b[22m \u001b[31mc\u001b[39m \u001b[36md\u001b[39m\n\te",
+  );
 });
 
 test.each([
@@ -25,9 +27,16 @@ test.each([
   expect(shown).not.toMatch(/[\u001b\u0007\u202e\u2066]/);
 });
 
-test("a style that an agent left open ends with the text", () => {
-  expect(visible("\u001b[31mred\n")).toBe("\u001b[31mred\n\u001b[39m");
-  expect(visible("\u001b[1mloud \u001b[33myellow\n")).toBe("\u001b[1mloud \u001b[33myellow\n\u001b[22m\u001b[39m");
+test("a style of ours that was cut off ends with the text", () => {
+  const cut = (text: string) => visible(text.slice(0, text.indexOf("d") + 1));
+  expect(cut(paint.red("red"))).toBe("\u001b[31mred\u001b[39m");
+  expect(cut(paint.bold("loud"))).toBe("\u001b[1mloud\u001b[22m");
+});
+
+test("an agent's text cannot imitate our colours", () => {
+  expect(visible(`${paint.green("ok")} \u001b[31merror:\u001b[39m \u001b[1;31mloud\u001b[1m`)).toBe(
+    "\u001b[32mok\u001b[39m [31merror:[39m [1;31mloud[1m",
+  );
 });
 
 test.each([

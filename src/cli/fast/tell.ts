@@ -36,13 +36,19 @@ const codes = {
   cyan: [36, 39],
 } as const;
 
-/** Colours by name; without colour they return the text unchanged. */
+/**
+ * Part of each of our own style sequences until they are printed. It differs in each process, so that the text of an agent
+ * cannot contain a style that counts as ours.
+ */
+const mark = 1_000_000 + Math.floor(Math.random() * 1e9);
+
+/** Colours by name; without colour they return the text unchanged. Their styles are shown by `visible`. */
 export type Paint = Readonly<Record<keyof typeof codes, (text: string) => string>>;
 
 export function createPaint(hasColour: boolean): Paint {
   const painted = Object.entries(codes).map(([name, [on, off]]) => [
     name,
-    (text: string) => (hasColour ? `\u001b[${on}m${text}\u001b[${off}m` : text),
+    (text: string) => (hasColour ? `\u001b[${mark};${on}m${text}\u001b[${mark};${off}m` : text),
   ]);
   return Object.fromEntries(painted) as Paint;
 }
@@ -73,18 +79,23 @@ function underWay({ task, effects }: Pick<ChangeView, "task" | "effects">): stri
 }
 
 /**
- * Removes terminal control sequences and characters that reverse the text direction. Only line ends, tabs and our own
- * styles are kept. A style that is left open ends with the text.
+ * A text as it is printed, once: without terminal control sequences and characters that reverse the text direction. Only line
+ * ends, tabs and our own styles are kept. A style that is left open ends with the text.
  */
 export function visible(text: string): string {
-  const shown = text.replace(commands, "");
+  const shown = text.replace(commands, "").replaceAll(`\u001b[${mark};`, "\u001b[");
   return shown.includes("\u001b") ? shown + openStyles(shown) : shown;
 }
 
-// Bold, dim, plain colours and their ends: nothing that hides text, blinks or paints the background.
-const commands =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed.
-  /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]|\u001b(?!\[(?:[12]|22|3[1-6]|39)m)/gu;
+// Of escape sequences only our own bold, dim, plain colours and their ends.
+const commands = new RegExp(
+  [
+    "[\\u0000-\\u0008\\u000b-\\u001a\\u001c-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]",
+    "[\\u{e0000}-\\u{e007f}]",
+    `\\u001b(?!\\[${mark};(?:[12]|22|3[1-6]|39)m)`,
+  ].join("|"),
+  "gu",
+);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is how styles begin.
 const styles = /\u001b\[(\d+)m/g;
@@ -132,7 +143,7 @@ function isFolderGone(error: unknown): boolean {
 }
 
 export function writeError({ talkPaint }: Pick<Context, "talkPaint">, message: string, hint = ""): string {
-  return visible(`${talkPaint.red("error:")} ${message}${hint === "" ? "" : `\n${hint}`}`);
+  return `${talkPaint.red("error:")} ${message}${hint === "" ? "" : `\n${hint}`}`;
 }
 
 /** The command line's names of request fields, if they differ from the field's own name as a flag. */

@@ -4,7 +4,6 @@ import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { createOnlooker, followStream } from "../connect.ts";
 import type { Context } from "../context.ts";
-import { visible } from "../fast/tell.ts";
 import { createLiveScreen, pause, watchKeys } from "../screen.ts";
 import { writeJson, writeTime } from "../text.ts";
 import { type Frame, watchLines } from "./rows.ts";
@@ -235,7 +234,7 @@ function inLines<Board>(
       }
       const now = texts(board);
       for (const [name, line] of now)
-        if (before.get(name) !== line) print(visible(`${writeTime(new Date().toISOString())}  ${line}`));
+        if (before.get(name) !== line) print(`${writeTime(new Date().toISOString())}  ${line}`);
       before = new Map([...before, ...now]);
     },
     end() {

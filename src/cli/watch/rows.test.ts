@@ -114,7 +114,7 @@ test("the screen is never higher or wider than the terminal, with colours or wit
       const lines = watchLines(made, { ...frame, columns, rows, paint: createPaint(hasColour) });
       expect(lines.length).toBeLessThanOrEqual(rows);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: colours take no room.
-      for (const line of lines) expect(displayWidth(line.replace(/\u001b\[\d+m/g, ""))).toBeLessThanOrEqual(columns);
+      for (const line of lines) expect(displayWidth(line.replace(/\u001b\[[\d;]+m/g, ""))).toBeLessThanOrEqual(columns);
     }),
   );
 });
