@@ -19,6 +19,8 @@ const maxDocuments = 50;
 const maxTitle = 200;
 const maxSummary = 4_000;
 const maxMessage = 8_000;
+/** How often one run may complete its work, each time with something new. */
+const maxReports = 20;
 /** Messages that one run may send, and that a task keeps. */
 const maxSent = 20;
 const maxMessages = 100;
@@ -45,7 +47,12 @@ export function complete(workflow: Workflow, task: Task, request: Complete, fact
     const text = `${run.key} has completed its work with "${run.report.outcome}" before; it cannot say "${outcome}" as well.`;
     return rejected({ code: "answered", text, fix: "Stop here: the first outcome counts." });
   }
-  const report: Report = { summary, outcome, reason, hash };
+  const times = (run.report?.times ?? (run.report === undefined ? 0 : 1)) + 1;
+  if (times > maxReports) {
+    const text = `${run.key} has completed its work ${maxReports} times, which is the limit.`;
+    return rejected({ code: "answered", text, fix: "Stop here: what you said last counts." });
+  }
+  const report: Report = { summary, outcome, reason, hash, ...(times === 1 ? {} : { times }) };
   const documents = withDocuments(task, request, run.key, facts.head);
   const handed = documents.filter((document) => !(task.documents ?? []).includes(document));
   const event: TaskEvent = {

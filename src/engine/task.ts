@@ -210,6 +210,8 @@ export interface Report {
   readonly reason: string;
   /** Of all that was said, with the documents: the same said again changes nothing. */
   readonly hash: string;
+  /** How often the run has completed its work, each time with something new; missing for once. */
+  readonly times?: number;
 }
 
 interface Spent {

@@ -125,6 +125,15 @@ test("where the schema has no outcome, only the run's own answer counts", () => 
   expect(task.status).toBe("done");
 });
 
+test("a run completes its work at most 20 times, each time with something new", () => {
+  const task = inState("pack");
+  const again = (text: string) => task.request(completion(task, { documents: [{ ...pack, text }] }));
+  for (let i = 1; i <= 20; i++) expect(again(`Version ${i}\n`).kind).toBe("stayed");
+  expect(again("Version 20\n").kind).toBe("ignored");
+  expect(reasonsOf(again("Version 21\n"))).toMatchObject([{ text: expect.stringContaining("20 times") }]);
+  expect(task.task.documents).toMatchObject([{ sha256: sha256("Version 20\n") }]);
+});
+
 test("the same completion again changes nothing, and another outcome is refused", () => {
   const task = inState("review");
   const first = completion(task, { documents: [pack] });
