@@ -99,6 +99,7 @@ export const wrongFiles: readonly string[] = [
   states(
     "a: { outcomes: [{ then_when: [{ when: visits < 2, then: a }, { when: visits > 2, then: b }] }] }, b: { terminal: true }",
   ),
+  plain("exit_monitoring: { poll_interval: 0.05 }"),
   plain("transitions: [{ from: a, to: b, when: visits < 3 }, { from: a, to: b, when: visits > 1 }]"),
   turn("prompt: p", 'prompts: { p: "Do {sumary}." }'),
 ];

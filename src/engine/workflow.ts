@@ -20,7 +20,7 @@ export interface Workflow {
   readonly states: Readonly<Record<string, State>>;
   /** Every way, including those that rules imply, in the order of the file. */
   readonly ways: readonly Way[];
-  /** The poll interval of exit monitoring in seconds, where the file sets one. */
+  /** Seconds between two checks of a run, where the file says so; at least 0.1. */
   readonly pollInterval: number | undefined;
   readonly prompts: Readonly<Record<string, string>>;
   readonly schemas: Readonly<Record<string, AnswerSchema>>;

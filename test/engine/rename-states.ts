@@ -75,7 +75,7 @@ function rename(source: Yaml, names: ReadonlyMap<string, string>): Yaml {
       to: list(each.to),
     })),
     ...(source.exit_monitoring
-      ? { exit_monitoring: { ...source.exit_monitoring, rules: source.exit_monitoring.rules.map(rule) } }
+      ? { exit_monitoring: { ...source.exit_monitoring, rules: (source.exit_monitoring.rules ?? []).map(rule) } }
       : {}),
     ...(source.presets
       ? {

@@ -22,6 +22,7 @@ import { checkRun, raiseFault } from "./check-run.ts";
 import { capsOf, createDispatch, type Dispatch, type Pauses, seatOf } from "./dispatch.ts";
 import { createKiller, endRun, healRun, killRun, noteEnding, type ReportedEnd, raise, reportEnd } from "./heal-run.ts";
 import { createMail, type Mail, tellAgent } from "./messages.ts";
+import { createPollInterval } from "./poll-interval.ts";
 import { countedOf, readTurnOutput } from "./read-turn.ts";
 import { eventsFile, sessionTitle, terminalSession } from "./run-order.ts";
 import { forgetEnded } from "./run-secrets.ts";
@@ -71,10 +72,6 @@ export interface Agents {
   recover(): Promise<void>;
   stop(): Promise<void>;
 }
-
-/** Events arrive immediately; polls find what they miss. A changing screen sends none: a run that starts is polled often. */
-const pollInterval = 3_000;
-const urgentPollInterval = 400;
 
 export function createAgents(given: AgentsPorts): Agents {
   const { store, clock, terminal, processes, places, tails, harnesses, config, onError } = given;
@@ -130,8 +127,9 @@ export function createAgents(given: AgentsPorts): Agents {
         signs.activity === "starting" ||
         (mail.waits(watch) && signs.activity !== "busy" && dispatch.whyRunWaits(run.id) === undefined),
     );
-    cancelPoll = clock.after(isUrgent ? urgentPollInterval : pollInterval, () => track(lookAtAll().finally(poll)));
+    cancelPoll = clock.after(interval.current(isUrgent), () => track(lookAtAll().finally(poll)));
   };
+  const interval = createPollInterval((run) => watches.has(run), poll);
 
   const finish = async ({ run }: RunWatch, end: ReportedEnd) => void (await over(run, end));
   /** Where the end cannot be saved because the disk is full, it is reported later; until then the run stays watched. */
@@ -162,6 +160,7 @@ export function createAgents(given: AgentsPorts): Agents {
     watches.delete(run);
     strangers.forget(run);
     idle.forget(run);
+    interval.forget(run);
   };
   const isWatched = (watch: RunWatch) => watches.get(watch.run.id)?.watch === watch;
   /** A working run has a seat. A run that is idle or waits in a dialog releases it until it continues. */
@@ -225,7 +224,8 @@ export function createAgents(given: AgentsPorts): Agents {
     }
     const made = watchRun(
       {
-        ...{ store, clock, terminal, tails, book, table: given.table, heal, limitsOf: (each) => limitsOf(given, each) },
+        ...{ store, clock, terminal, tails, book, table: given.table, heal },
+        limitsOf: (each) => interval.heed(each.id, limitsOf(given, each)),
         readingOf: (each, of: Harness) =>
           readTurnOutput(
             processes,

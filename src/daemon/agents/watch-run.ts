@@ -384,7 +384,7 @@ function activityOf(shown: ReturnType<Harness["readScreen"]>, known: Activity, i
 export async function limitsOf(
   { store, workflowOf, config }: Pick<StartPorts, "store" | "workflowOf" | "config">,
   run: Run,
-): Promise<RunLimits> {
+): Promise<RunLimits & { readonly pollInterval?: number | undefined }> {
   const task = (await store.getTask(run.task))?.task;
   const workflow = task && (await workflowOf(task));
   const state = task && workflow?.states[task.status];
@@ -392,5 +392,5 @@ export async function limitsOf(
   const { limits } = specOf(workflow, state, nameOfRun(run.key));
   const own = limits.stall ?? state.limits.stall;
   const defaultStall = run.started?.mode === "session" ? undefined : readDuration(config().agentsStall);
-  return { stall: own ?? defaultStall, time: limits.time };
+  return { stall: own ?? defaultStall, time: limits.time, pollInterval: workflow.pollInterval };
 }

@@ -86,7 +86,7 @@ function compile(
     limits: readTaskLimits(context, source.limits),
     states,
     ways: [...ordinary, ...escalations],
-    pollInterval: source.exit_monitoring?.poll_interval,
+    pollInterval: readPollInterval(context, source),
     prompts: source.prompts ?? {},
     schemas: (source.schemas ?? {}) as Readonly<Record<string, AnswerSchema>>,
     counters: context.counters,
@@ -94,6 +94,20 @@ function compile(
     owners,
     judges: judgesOf(states, ordinary, owners),
   };
+}
+
+/** Shorter intervals would keep a processor busy for nothing: events arrive without polling. */
+const minPollInterval = 0.1;
+
+function readPollInterval(context: Context, { exit_monitoring: monitoring }: Source): number | undefined {
+  const seconds = monitoring?.poll_interval;
+  if (seconds === undefined || seconds >= minPollInterval) return seconds;
+  context.warn(
+    ["exit_monitoring", "poll_interval"],
+    `${seconds} s is too short for a poll interval, so ${minPollInterval} s is used instead.`,
+    `Write poll_interval: ${minPollInterval}, or more.`,
+  );
+  return minPollInterval;
 }
 
 /** Settings that runs take their models from have a model for each member of a panel, and name states that there are. */
