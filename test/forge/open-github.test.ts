@@ -70,5 +70,19 @@ test("the configured token is sent to its configured host, and to no other", asy
   expect(await open(address, settings)).toBeUndefined();
   expect(await open("https://evil.org/acme/coffee", settings)).toBeUndefined();
   expect(await open(address, { ...settings, host: "" })).toBeDefined();
-  expect(await open(address, { ...settings, host: "", tokenEnv: "OTHER" })).toBeUndefined();
+});
+
+test("a named token that is missing is a fault, and does not mean that there is no forge", async () => {
+  const { github, nowhere } = await startStage();
+  const open = createOpenGithub({ env: { ...nowhere, EMPTY: "" }, now: () => 0 });
+  const settings = { host: "", apiUrl: github.url, tokenEnv: "BREW_TOKEN" };
+  await expect(open(address, settings)).rejects.toMatchObject({
+    ...{ code: "forge.no-token", retry: "later" },
+    message: "The daemon's environment lacks BREW_TOKEN, the token for github.com.",
+  });
+  await expect(open(address, { ...settings, tokenEnv: "EMPTY" })).rejects.toMatchObject({ code: "forge.no-token" });
+  expect(await open("https://git.example.org/acme/coffee", settings)).toBeUndefined();
+  expect(await open("/srv/coffee.git", settings)).toBeUndefined();
+  const known = createOpenGithub({ env: { ...nowhere, GH_TOKEN: token }, now: () => 0 });
+  expect(await known(address, settings)).toBeDefined();
 });

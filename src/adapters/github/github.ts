@@ -1,3 +1,4 @@
+import { Fault } from "../../fault.ts";
 import type { Forge, ForgeRepository } from "../../ports/forge.ts";
 import { apiUrlOf, createGithubClient, type GithubClient } from "./client.ts";
 import { githubTickets } from "./issues.ts";
@@ -55,7 +56,8 @@ type OpenGithub = (address: string, settings: GithubSettings) => Promise<Forge |
 
 /**
  * The forge behind the address of a remote; undefined if that is not GitHub, or there is no token for it. A client is
- * cached per host and token, with its answers and limits, until GitHub refuses the token.
+ * cached per host and token, with its answers and limits, until GitHub refuses the token. Whoever names a variable for the
+ * token wants a forge: a daemon without that variable, such as one that an agent has started, must not do without the forge.
  */
 export function createOpenGithub({ env, now }: GithubPorts): OpenGithub {
   const clients = new Map<string, GithubClient>();
@@ -72,6 +74,7 @@ export function createOpenGithub({ env, now }: GithubPorts): OpenGithub {
     const known = clients.get(key);
     if (known !== undefined) return githubForge({ repository, client: known });
     const token = own ?? (await ghToken(host, env));
+    if (token === undefined && isNamed && settings.tokenEnv !== "") throw noToken(settings.tokenEnv, host);
     if (token === undefined) return undefined;
     const howToLogIn = own === undefined ? `Log in again: gh auth login --hostname ${host}` : undefined;
     const transport = httpTransport({ apiUrl: apiUrl ?? apiUrlOf(host), token, howToLogIn });
@@ -85,6 +88,13 @@ export function createOpenGithub({ env, now }: GithubPorts): OpenGithub {
     clients.set(key, client);
     return githubForge({ repository, client });
   };
+}
+
+function noToken(variable: string, host: string): Fault {
+  return new Fault("forge.no-token", `The daemon's environment lacks ${variable}, the token for ${host}.`, {
+    retry: "later",
+    hint: `Start the daemon where ${variable} is set: signalbox down && signalbox up. Or name another: signalbox config set forge_token_env NAME`,
+  });
 }
 
 /**
