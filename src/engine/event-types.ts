@@ -201,11 +201,12 @@ export const eventTypes = {
   },
   "panel.answered": {
     when: "a member of a panel, or its judge, has ended",
-    data: { member: "the member (missing for the judge)", word, reason },
+    data: { member: "the member (missing for the judge)", run, word, reason },
   },
   "finding.reviewed": {
     when: "a reviewer's findings were taken into the task's ledger",
     data: {
+      run,
       round: "the number of the review",
       findings: "id, state, severity, file, line and title of each that is new or in another state",
       open: "how many are open or approved now",

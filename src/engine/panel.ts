@@ -58,7 +58,7 @@ function afterScout(
   const event: TaskEvent = {
     type: "panel.answered",
     by: panel.member.role,
-    data: { member: name, word, reason },
+    data: { member: name, run: request.run, word, reason },
     set: { wait: { ...task.wait, members }, results, runs: draft.runs, runCount: draft.runCount },
   };
   const next = apply(task, event);
@@ -84,9 +84,9 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
     const results =
       panel.judge.result === undefined ? task.results : { ...task.results, [panel.judge.result]: request.answer };
     const set = { results, ...judgedAnswer(workflow, task, panel.judge) };
-    const event: TaskEvent = { type: "panel.answered", by: panel.judge.role, data: { word }, set };
+    const event: TaskEvent = { type: "panel.answered", by: panel.judge.role, data: { run: request.run, word }, set };
     const told = apply(task, event);
-    const review = reviewed(workflow, told, panel.judge, request.answer, facts);
+    const review = reviewed(workflow, told, panel.judge, request, facts);
     const ending = { word, reason, answer: request.answer, again: "wait" as const };
     if (review === undefined) return after(event, endWait(workflow, told, ending, facts));
     return after(event, after(review, endWait(workflow, apply(told, review), ending, facts)));
@@ -105,7 +105,7 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
   const event: TaskEvent = {
     type: "panel.answered",
     by: panel.judge.role,
-    data: { word, reason },
+    data: { run: request.run, word, reason },
     set: { ...failure, reason, wait, runs: draft.runs, runCount: draft.runCount },
   };
   const next = apply(task, event);

@@ -12,7 +12,7 @@ export function reviewed(
   workflow: Workflow,
   task: Task,
   spec: RunSpec,
-  answer: unknown,
+  { run, answer }: Pick<Extract<Request, { kind: "ended" }>, "run" | "answer">,
   { head, changedSince = {} }: Facts,
 ): TaskEvent | undefined {
   const reported = reportedFindings(workflow, spec, answer);
@@ -31,7 +31,7 @@ export function reviewed(
   return {
     type: "finding.reviewed",
     by: spec.role,
-    data: { round: ledger.round, findings, open, quiet: ledger.quiet },
+    data: { run, round: ledger.round, findings, open, quiet: ledger.quiet },
     set: { ledger },
   };
 }

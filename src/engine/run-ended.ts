@@ -132,7 +132,8 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
     set: { results, reason, ...judged },
   };
   const told = results === task.results && reason === task.reason ? task : apply(task, known);
-  const review = results === task.results ? undefined : reviewed(workflow, told, spec, answer, facts);
+  const review =
+    results === task.results ? undefined : reviewed(workflow, told, spec, { run: request.run, answer }, facts);
   if (word === "step") return after(known, nextStep(workflow, told, state, spec, facts));
   if (spec.mode === "dialogue" && word === "ok") return after(known, afterTurn(workflow, told, spec, answer, facts));
   if (review !== undefined) {

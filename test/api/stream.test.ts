@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { EventView } from "../../src/api/tasks.ts";
+import type { TaskEvent } from "../../src/engine/decision.ts";
 import { bearer, type Door } from "./http.ts";
 import { newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
@@ -169,6 +170,35 @@ describe("a stream", () => {
     expect(byTask.events.map(({ task }) => task)).toEqual([ids["coffee strong"]]);
     expect(byAgent.events.map(({ type }) => type)).toEqual(["agent.ended", "agent.ended"]);
     expect(byRun.events.map(({ data }) => data.run)).toEqual(["worker#7"]);
+  });
+
+  test("carries everything of a pipeline: by project and task all of it, by role and run what the agent did", async () => {
+    const by = (role: string, type: TaskEvent["type"], data: object) =>
+      ({ type, by: role, data, set: {} }) as unknown as TaskEvent;
+    const judge = { run: "judge#9" };
+    const events = [
+      by("analyst", "work.completed", { run: "analyst#1", outcome: "done" }),
+      by("analyst", "stage.messaged", { run: "analyst#1", to: "all", text: "Mind the cup." }),
+      by("judge", "panel.answered", { ...judge, word: "ok" }),
+      by("judge", "finding.reviewed", { ...judge, round: 1 }),
+      by("engine", "pr.commented", { number: 1, round: 1 }),
+      by("human", "finding.approved", { findings: ["F1"] }),
+      by("human", "finding.dismissed", { findings: ["F2"] }),
+      by("engine", "tests.ended", { commit: "c0ffee", word: "ok" }),
+    ];
+    const task = ids["coffee strong"] ?? "";
+    const queries = ["project=coffee", `task=${task}`, "agent=judge", "agent=judge%239", "agent=analyst%231"];
+    const last = await stage.core.store.lastEvent();
+    const followers = await Promise.all(queries.map((query) => follow(`?${query}`)));
+    await stage.core.store.addEvents(task, events, 1);
+    await Promise.all(followers.map((each, index) => each.has(index < 2 ? events.length : 2)));
+    await sleep(50);
+    const all = events.map(({ type }) => type);
+    const ofJudge = ["panel.answered", "finding.reviewed"];
+    const expected = [all, all, ofJudge, ofJudge, ["work.completed", "stage.messaged"]];
+    expect(followers.map((each) => each.events.map(({ type }) => type))).toEqual(expected);
+    const listed = await Promise.all(queries.map((query) => stage.ask(`/v1/events?${query}&after=${last}`)));
+    expect(listed.map(({ json }) => json.events.map(({ type }: EventView) => type))).toEqual(expected);
   });
 
   test("has no gaps and no duplicates, wherever it begins while events keep coming", async () => {
