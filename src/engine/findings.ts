@@ -87,19 +87,31 @@ export function findingsProblem(ledger: Ledger, reported: unknown): string | und
   return read.ok ? undefined : read.problem;
 }
 
-/** Reads a reviewer's list. Every finding that is not closed must be answered, or the review would end without a verdict on it. */
+// A list is first checked, then taken, against the same ledger.
+const readings = new WeakMap<object, { readonly ledger: Ledger; readonly reading: EntriesReading }>();
+
 function readEntries(ledger: Ledger, reported: unknown): EntriesReading {
   if (!Array.isArray(reported)) return { ok: false, problem: `findings must be a list, but is ${show(reported)}.` };
+  const known = readings.get(reported);
+  if (known?.ledger === ledger) return known.reading;
+  const reading = readList(ledger, reported);
+  readings.set(reported, { ledger, reading });
+  return reading;
+}
+
+/** Reads a reviewer's list. Every finding that is not closed must be answered, or the review would end without a verdict on it. */
+function readList(ledger: Ledger, reported: readonly unknown[]): EntriesReading {
   if (reported.length > maxReported)
     return {
       ok: false,
       problem: `There are ${reported.length} findings, but ${maxReported} are allowed. Keep the worst.`,
     };
   const entries: Entry[] = [];
+  const known = createIndex(ledger.findings);
   for (const [index, value] of reported.entries()) {
-    const read = readEntry(ledger, value, `findings[${index}]`);
+    const read = readEntry(known, value, `findings[${index}]`);
     if (typeof read === "string") return { ok: false, problem: read };
-    entries.push(read.known === undefined ? { ...read, known: alike(ledger.findings, read) } : read);
+    entries.push(read.known === undefined ? { ...read, known: known.alike(read) } : read);
   }
   const answered = new Set(entries.map(({ known }) => known?.id));
   const silent = ledger.findings.filter(({ id, state }) => isUnsettled(state) && !answered.has(id)).map(({ id }) => id);
@@ -109,9 +121,9 @@ function readEntries(ledger: Ledger, reported: unknown): EntriesReading {
   return { ok: false, problem: `The answer says nothing about the open ${each}. Add an entry for each: ${form}.` };
 }
 
-function readEntry(ledger: Ledger, value: unknown, name: string): Entry | string {
+function readEntry(index: Index, value: unknown, name: string): Entry | string {
   if (!isJsonObject(value)) return `${name} must be an object, but is ${show(value)}.`;
-  const known = ledger.findings.find((finding) => finding.id === value.id);
+  const known = typeof value.id === "string" ? index.get(value.id) : undefined;
   const { id, state = "open", severity = known?.severity ?? "medium", line = 0 } = value;
   const title = textIn(value.title, maxTitle);
   const reason = textIn(value.reason, maxTitle);
@@ -173,19 +185,17 @@ export interface ReviewContext {
 export function takeReview(ledger: Ledger, reported: unknown, context: ReviewContext): Review {
   const read = readEntries(ledger, reported);
   const round = ledger.round + 1;
-  const findings = [...ledger.findings];
+  const index = createIndex(ledger.findings);
   const changed = new Set<string>();
   for (const entry of read.ok ? read.entries : []) {
-    const known = findings.find(({ id }) => id === entry.known?.id) ?? alike(findings, entry);
+    const known = (entry.known && index.get(entry.known.id)) ?? index.alike(entry);
     const next =
-      known === undefined
-        ? newFinding(entry, `F${findings.length + 1}`, round, context)
-        : answered(known, entry, context);
+      known === undefined ? newFinding(entry, `F${index.size() + 1}`, round, context) : answered(known, entry, context);
     if (next === undefined || next === known) continue;
-    if (known === undefined) findings.push(next);
-    else findings[findings.indexOf(known)] = next;
+    index.put(next);
     if (next.state !== known?.state) changed.add(next.id);
   }
+  const findings = index.all();
   const hasMoved = ledger.round === 0 || changed.size > 0 || context.commit !== ledger.commit;
   const quiet = hasMoved ? 0 : ledger.quiet + 1;
   return {
@@ -194,15 +204,42 @@ export function takeReview(ledger: Ledger, reported: unknown, context: ReviewCon
   };
 }
 
-/** The finding that a report without an id is about. */
-function alike(findings: readonly Finding[], entry: Entry): Finding | undefined {
-  let best: Finding | undefined;
-  let highest = 0;
-  for (const finding of findings) {
-    const score = likeness(finding, entry);
-    if (score > highest) [best, highest] = [finding, score];
-  }
-  return best;
+/** The findings by id and by file, in their order: a review has a word about each, and may have as many new ones. */
+interface Index {
+  get(id: string): Finding | undefined;
+  /** The finding that a report without an id is about. */
+  alike(entry: Entry): Finding | undefined;
+  /** Adds a finding, or replaces the one with its id, which is about the same file. */
+  put(finding: Finding): void;
+  size(): number;
+  all(): readonly Finding[];
+}
+
+function createIndex(findings: readonly Finding[]): Index {
+  const byId = new Map<string, Finding>();
+  const inFile = new Map<string, Set<string>>();
+  const put = (finding: Finding) => {
+    byId.set(finding.id, finding);
+    const ids = inFile.get(finding.file) ?? new Set();
+    inFile.set(finding.file, ids.add(finding.id));
+  };
+  for (const finding of findings) put(finding);
+  return {
+    put,
+    get: (id) => byId.get(id),
+    size: () => byId.size,
+    all: () => [...byId.values()],
+    alike(entry) {
+      let best: Finding | undefined;
+      let highest = 0;
+      for (const id of inFile.get(entry.file) ?? []) {
+        const finding = byId.get(id);
+        const score = finding === undefined ? 0 : likeness(finding, entry);
+        if (score > highest) [best, highest] = [finding, score];
+      }
+      return best;
+    },
+  };
 }
 
 function newFinding(entry: Entry, id: string, round: number, { role, commit }: ReviewContext): Finding | undefined {
