@@ -1,5 +1,5 @@
 // Random simulation with fault injection: runs many small projects in memory, and checks every promise.
-// npm run faults -- --seeds 1000 [--seed 1] [--workflow default] [--threads 2] [--crowd]; with --seeds 1 it prints the
+// npm run faults -- --seeds 1000 [--seed 1] [--workflow default]… [--threads 2] [--crowd]; with --seeds 1 it prints the
 // trace. --crowd: more tasks than seats and workspaces.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { describeFault, drawCrowd, planLife } from "../test/simulator/faults.ts";
 import { live } from "../test/simulator/live.ts";
 import type { Found, Totals } from "../test/simulator/simulate.ts";
-import { hasPlans } from "../test/simulator/team.ts";
+import { lifeKind } from "../test/simulator/stages.ts";
 import { readSimulated, simulated } from "../test/simulator/world.ts";
 
 /** How often a long run prints its progress. */
@@ -21,7 +21,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: "string" },
     seed: { type: "string" },
-    workflow: { type: "string" },
+    workflow: { type: "string", multiple: true },
     threads: { type: "string" },
     crowd: { type: "boolean", default: false },
   },
@@ -29,16 +29,16 @@ const { values } = parseArgs({
 const count = numberOf("seeds", values.seeds ?? "1000");
 const first = numberOf("seed", values.seed ?? "1");
 const threads = Math.max(1, numberOf("threads", values.threads ?? String(availableParallelism())));
-if (values.workflow !== undefined && !simulated.includes(values.workflow))
-  fail(`There is no simulated workflow "${values.workflow}". There are ${simulated.join(", ")}.`);
-const names = values.workflow === undefined ? simulated : [values.workflow];
+const names = values.workflow ?? simulated;
+const unknown = names.find((name) => !simulated.includes(name));
+if (unknown !== undefined) fail(`There is no simulated workflow "${unknown}". There are ${simulated.join(", ")}.`);
 
 if (count === 1) {
   const workflows = names.map(readSimulated);
   const chosen = workflows[first % workflows.length];
   if (chosen === undefined) fail("There is no workflow.");
   const crowd = values.crowd ? drawCrowd(first) : undefined;
-  const life = await live({ seed: first, faults: planLife(first, hasPlans(chosen)), crowd, ...chosen });
+  const life = await live({ seed: first, faults: planLife(first, lifeKind(chosen)), crowd, ...chosen });
   print(`${chosen.name}, seed ${first}\n${life.trace.join("\n")}\ntrace hash ${life.hash}`);
   process.exit(life.violations.length > 0 ? 1 : 0);
 }
@@ -101,7 +101,7 @@ function report({ seed, workflow, violations, faults, trace }: Found): string {
   const needed = faults.map(describeFault).join("; ") || "none at all";
   return [
     ...["", `seed ${seed}, workflow ${workflow}`, ...violations, `faults that it takes: ${needed}`, "", ...trace, ""],
-    `Again: npm run faults -- --seeds 1 --seed ${seed}${values.crowd ? " --crowd" : ""}${values.workflow === undefined ? "" : ` --workflow ${workflow}`}`,
+    `Again: npm run faults -- --seeds 1 --seed ${seed}${values.crowd ? " --crowd" : ""}${(values.workflow ?? []).map((name) => ` --workflow ${name}`).join("")}`,
   ].join("\n");
 }
 

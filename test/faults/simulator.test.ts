@@ -6,13 +6,13 @@ import { expect, test } from "vitest";
 import { drawCrowd, planFaults, planLife } from "../simulator/faults.ts";
 import { live } from "../simulator/live.ts";
 import { mutants } from "../simulator/simulate.ts";
-import { hasPlans } from "../simulator/team.ts";
+import { lifeKind } from "../simulator/stages.ts";
 import { readSimulated, simulated } from "../simulator/world.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const workflows = simulated.map(readSimulated);
 /** The seeds below were found when seeds alternated between these. */
-const withoutPlans = workflows.filter((each) => !hasPlans(each));
+const withoutPlans = ["default", "classic", "minimal", "crew"].map(readSimulated);
 const team = readSimulated("team");
 const count = Number(process.env.SIGNALBOX_SEEDS ?? 250);
 
@@ -71,7 +71,7 @@ test.each(workflows)(
 
 test("the same seed gives the same life", async () => {
   for (const chosen of workflows) {
-    const order = { seed: 7, faults: planFaults(7, hasPlans(chosen)), ...chosen };
+    const order = { seed: 7, faults: planFaults(7, lifeKind(chosen)), ...chosen };
     const once = await live(order);
     expect((await live(order)).hash).toBe(once.hash);
     expect((await live({ ...order, seed: 8 })).hash).not.toBe(once.hash);
@@ -104,7 +104,7 @@ test.each([737, 755, 1523, 4511, 7245, 9052, 28873, 30653, 36047, 37875, 40663, 
 test.each([
   [677, "a merge into a parent that was refused, and could not be recorded, is refused for the same reason again"],
 ])("seed %d of team: %s", async (seed) => {
-  expect((await live({ seed, faults: planFaults(seed, true), ...team })).violations).toEqual([]);
+  expect((await live({ seed, faults: planFaults(seed, "plans"), ...team })).violations).toEqual([]);
 });
 
 test("seed 784 of crew: a daemon does not wait for an answer that a dead daemon was waiting for", async () => {
@@ -125,10 +125,10 @@ test.each(workflows)("the daemon dies at a named call in lives of $name", async 
 
 test("half of the seeds have deaths at named calls, and keep their other faults", () => {
   const seeds = Array.from({ length: 400 }, (_, seed) => seed);
-  for (const withPlans of [false, true]) {
+  for (const kind of ["short", "plans", "stages"] as const) {
     const added = seeds.map((seed) => {
-      const before = planFaults(seed, withPlans);
-      const all = planLife(seed, withPlans);
+      const before = planFaults(seed, kind);
+      const all = planLife(seed, kind);
       expect(all.slice(0, before.length)).toEqual(before);
       return all.slice(before.length);
     });
@@ -139,6 +139,6 @@ test("half of the seeds have deaths at named calls, and keep their other faults"
 });
 
 test("seed 79 of a crowd of team: a merge that was about to be refused when the daemon died is not made by the next one", async () => {
-  const life = await live({ seed: 79, faults: planFaults(79, true), crowd: drawCrowd(79), ...team });
+  const life = await live({ seed: 79, faults: planFaults(79, "plans"), crowd: drawCrowd(79), ...team });
   expect(life.violations).toEqual([]);
 });

@@ -13,6 +13,18 @@ import type { Terminal, WindowOrder } from "../../src/ports/terminal.ts";
 import { checkPrompt } from "./families.ts";
 import type { Misbehaviour } from "./faults.ts";
 import { bringIn, commitAll } from "./memory-workspaces.ts";
+import {
+  attendStage,
+  type CallAsRun,
+  chanceOfWork,
+  checkCompleted,
+  drawName,
+  drawStageAnswer,
+  handOver,
+  hasStages,
+  isStageAnswer,
+  lifeKind,
+} from "./stages.ts";
 import { commitsToBring, drawAnswer, hasPlans, isUsable, planWish } from "./team.ts";
 import { type Lots, mainBranch, type Program, sign, type World } from "./world.ts";
 
@@ -48,7 +60,8 @@ export function createPrograms({ world, started, told }: ProgramsPorts) {
     const program: Program = { name, task, role, run, order, ...alive, heard: [], told: [] };
     programs.set(name, program);
     world.note(`${run} of ${task} starts`);
-    if (hasPlans(world) && order.mode === "turn") checkPrompt(world, program);
+    if (lifeKind(world) !== "short" && order.mode === "turn") checkPrompt(world, program);
+    if (hasStages(world)) void checkCompleted(world, program);
     started(program);
   };
   const end = (name: string) => {
@@ -143,6 +156,8 @@ export type Programs = ReturnType<typeof createPrograms>;
 export interface AgentPorts {
   readonly world: World;
   readonly programs: Pick<Programs, "finish" | "hasWindow">;
+  /** Calls the API with the run's credential. */
+  readonly call: CallAsRun;
   /** Asks for a state over the API, with the run's credential. Resolves with the answer, if there is one. */
   ask(program: Program, to: string, task: string): Promise<void>;
 }
@@ -158,7 +173,7 @@ export interface SimulatedAgent {
 
 const maxTurns = 12;
 
-export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgent {
+export function createAgent({ world, programs, call, ask }: AgentPorts): SimulatedAgent {
   const { clock, tails, terminal, processes, repositories } = world;
   const turns = new Map<string, number>();
   const manners = new Map<string, Misbehaviour | undefined>();
@@ -247,6 +262,17 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     ask(program, way.to, other ?? ".").catch(() => undefined);
   }
 
+  const workInStage = async (
+    program: Program,
+    lots: Lots,
+    brings: readonly string[] | Promise<readonly string[]>,
+  ): Promise<void> => {
+    const chance = chanceOfWork(world, (await world.store.getTask(program.task))?.task);
+    const all = await brings;
+    if (!program.isLive || program.order.permissions === "reduced") return;
+    for (const each of all) bringIn(world, program.order.folder, each);
+    if (lots.chance(chance)) work(program, lots, lots.chance(0.8));
+  };
   const turn = (program: Program, text: string) => {
     const how = manners.get(program.name);
     const count = (turns.get(program.name) ?? 0) + 1;
@@ -267,6 +293,7 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
     later(program, time, () => {
       if (how === "idle" || hasEnough) return;
       const brings = lots.chance(/conflict/i.test(text) ? 0.9 : 0.3) ? commitsToBring(world, program.task) : [];
+      if (hasStages(world)) return void workInStage(program, lots, brings);
       const works = lots.chance(0.85);
       const commits = works && lots.chance(0.8);
       void Promise.resolve(brings).then((all) => {
@@ -294,17 +321,31 @@ export function createAgent({ world, programs, ask }: AgentPorts): SimulatedAgen
       });
       return;
     }
-    later(program, time + 2_500, () => {
+    const end = () => {
       const said = lots.chance(0.4) || count > 3 || hasEnough ? "I did it.\nDONE" : "I did a step.";
       if (how === "nonsense") return programs.finish(program, { code: lots.between(0, 2) });
       void world.store.getTask(program.task).then((stored) => {
         if (!program.isLive) return;
-        const answer = stored && drawAnswer(world, lots, stored.task);
-        program.hasAnswered = stored !== undefined && isUsable(world, stored.task, answer);
+        if (program.role === "namer") {
+          processes.print(program.name, `${JSON.stringify({ kind: "result", text: drawName(lots) })}\n`);
+          return programs.finish(program, { code: 0 });
+        }
+        const answer = stored && answerOf(stored.task);
+        program.hasAnswered = stored !== undefined && canUse(stored.task, answer);
         processes.print(program.name, `${JSON.stringify({ kind: "result", text: said, answer })}\n`);
         programs.finish(program, { code: 0 });
       });
-    });
+    };
+    const answerOf = (task: Task) =>
+      hasStages(world) ? drawStageAnswer(world, lots, task, program.role) : drawAnswer(world, lots, task);
+    const canUse = (task: Task, answer: unknown) =>
+      hasStages(world) ? isStageAnswer(world, task, program.role, answer) : isUsable(world, task, answer);
+    if (!hasStages(world)) later(program, time + 2_500, end);
+    else
+      later(program, time + 1_000, () => {
+        const handed = how === "idle" ? Promise.resolve() : handOver(world, program, lots, how, call);
+        void handed.then(() => later(program, 1_500, end));
+      });
   };
 
   return {
@@ -362,6 +403,7 @@ export function attend(world: World, lots: Lots, { task }: StoredTask, ask: AskA
   const state = world.workflowOf(task).states[task.status];
   if (state === undefined) return;
   const hasAgent = [...world.programs.values()].some((each) => each.isLive && each.task === task.id);
+  if (hasStages(world)) return void attendStage(world, lots, task, state, ask);
   const planned = planWish(world, lots, task);
   const asks = task.held !== undefined || state.wait.kind === "human" || (state.wait.kind === "open" && !hasAgent);
   if (!asks && planned === undefined) return;

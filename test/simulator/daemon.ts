@@ -4,6 +4,7 @@ import { noneForge } from "../../src/adapters/no-forge.ts";
 import { createCore, type RunningCore } from "../../src/daemon/create-core.ts";
 import { notify } from "../../src/daemon/effects/others.ts";
 import { askedPullRequests } from "../../src/daemon/forge/pull-request.ts";
+import type { ProjectForge } from "../../src/daemon/forge/push-task.ts";
 import { type Asked, createHandlers } from "../../src/daemon/handlers.ts";
 import { loadJudges } from "../../src/daemon/protection.ts";
 import type { ProjectWorkspaces } from "../../src/daemon/workspaces/project-workspaces.ts";
@@ -23,7 +24,10 @@ import { checkAgents } from "./crew.ts";
 import { checkFamily, checkNewPart, checkParentsRoom } from "./families.ts";
 import type { DaemonLife, FaultInjector } from "./faults.ts";
 import { emptyMemoryFiles, installMemoryFiles, makeMemoryFolder, memoryRoot } from "./memory-files.ts";
+import { remoteAddress } from "./memory-forge.ts";
 import { checkDecision, checkDone, checkEffect, checkedTickets, checkMerge, type Known } from "./promises.ts";
+import { checkRecord, checkTested } from "./stage-promises.ts";
+import { hasStages } from "./stages.ts";
 import { hasPlans } from "./team.ts";
 import { mainBranch, type SimulatedWorkflow, type World } from "./world.ts";
 
@@ -104,7 +108,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
   const git: Git = {
     openControl: async () => ownControl,
     identityOf: async () => person,
-    remoteUrl: async () => undefined,
+    remoteUrl: async () => (world.forge === undefined ? undefined : remoteAddress),
     fingerprint: async () => obeyed.fingerprint,
     obeyed: async () => obeyed,
     leftBehind: async () => undefined,
@@ -131,7 +135,10 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     kindOf: async (name) => own[name],
   };
   const tickets = injector.around("tickets", checkedTickets(world), life);
-  const forge = noneForge(askedPullRequests({ store, clock }, "coffee"));
+  const forge: ProjectForge =
+    world.forge === undefined
+      ? { kind: "none", forge: noneForge(askedPullRequests({ store, clock }, "coffee")), remote: undefined }
+      : { kind: "github", forge: injector.around("forge", world.forge.port, life), remote: remoteAddress };
   const harnesses = new Map([[harness.name, harness]]);
   const tails = {
     open: world.tails.open,
@@ -155,7 +162,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     workspacesOf: async () => workspaces,
     filesIn: ports.filesIn,
     ticketsOf: () => tickets,
-    forgeOf: async () => ({ kind: "none", forge, remote: undefined }),
+    forgeOf: async () => forge,
     agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },
     config: () => ({ values: world.config, problems: [] }),
     address: () => "",
@@ -241,6 +248,7 @@ export function createNotary(world: World): Store {
     if (before === undefined) return;
     checkDecision(world, before, decision);
     checkDone(world, before.task, task, await store.merges.get(task.id));
+    if (hasStages(world)) await checkTested(world, before.task, task);
     if (hasPlans(world)) await checkFamily(world, before.task, task, decision.isOpen);
     const authors = document?.authors ?? before.authors;
     if (task.judged !== undefined) before.judged.add(task.judged.commit);
@@ -273,6 +281,10 @@ export function createNotary(world: World): Store {
       }
       return all;
     },
+    async addEvents(task, events, at) {
+      await store.addEvents(task, events, at);
+      for (const { type, data } of events) if (type.startsWith("pr.")) note(`${task} ${type} ${JSON.stringify(data)}`);
+    },
     async saveDocument(task, document, events, at) {
       await store.saveDocument(task, document, events, at);
       const before = known.get(task);
@@ -304,6 +316,14 @@ export function createNotary(world: World): Store {
       if (own.length > 1) violate("at most one task has a workspace", `${task} has ${own.length} workspaces.`);
       if (hasPlans(world) && own.some((each) => each.path === path)) await checkParentsRoom(world, task);
     }),
+    pullRequests: {
+      ...store.pullRequests,
+      async put(record) {
+        const before = await store.pullRequests.get(record.id);
+        await store.pullRequests.put(record);
+        await checkRecord(world, before, record);
+      },
+    },
     agents: checked(store.agents, () => checkAgents(world)),
     merges: checked(store.merges, async (merge) => {
       note(`${merge.task} merge ${merge.state}${merge.endedAt === undefined ? "" : ", ended"}`);

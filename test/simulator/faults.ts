@@ -144,6 +144,16 @@ const struckInPlans = [
   ...["git.moveRef", "git.mergeAll", "git.collect", "git.prepare"],
 ];
 
+/** The calls between which a comment, a pull request, tests and a merge become known to the daemon. */
+const struckInStages = [
+  ...["forge.comment", "forge.openPullRequest", "forge.merge", "git.pushBranch", "git.publish", "commands.run"],
+  ...["store.pullRequests.put", "store.addEvents", "store.saveDecision", "store.finishEffect", "store.runs.put"],
+  ...["tickets.change", "processes.start", "git.commitAll", "git.placeDocument"],
+];
+
+/** short: tasks of one agent after the other. plans: parents with parts. stages: hand-overs, reviews by a panel, and a forge. */
+export type LifeKind = "short" | "plans" | "stages";
+
 /** The calls that change something, and about how often a life of one or two tasks makes each of them. */
 const struckAnywhere = Object.entries({
   ...{ "store.createTask": 3, "store.saveDecision": 50, "store.finishEffect": 35, "store.failEffect": 4 },
@@ -183,10 +193,13 @@ export const troubled = 4 * 60_000;
 const [calls, callsWithPlans] = [1_200, 6_000];
 const [maxFaults, maxFaultsWithPlans] = [9, 12];
 
-export function planFaults(seed: number, withPlans = false): readonly PlannedFault[] {
+export function planFaults(seed: number, kind: LifeKind = "short"): readonly PlannedFault[] {
   const lots = createLots(seed, "faults");
+  const withPlans = kind !== "short";
   const [most, last, runs] = withPlans ? [maxFaultsWithPlans, callsWithPlans, 24] : [maxFaults, calls, 6];
-  const events = withPlans ? planEvents : worldEvents;
+  const events = kind === "plans" ? planEvents : worldEvents;
+  const struck = kind === "plans" ? struckInPlans : struckInStages;
+  const maxStruck = kind === "plans" ? 100 : 30;
   return Array.from({ length: lots.between(0, most) }, (): PlannedFault => {
     // Lives begin with the same calls and differ later, so small numbers are as likely as large ones.
     const call = Math.ceil(last ** (lots.between(300, 1000) / 1000));
@@ -225,8 +238,8 @@ export function planFaults(seed: number, withPlans = false): readonly PlannedFau
       case 14:
       case 15:
       case 16: {
-        const what = lots.pick(struckInPlans) ?? "store.createTask";
-        return { kind: "strike", what, number: Math.ceil(100 ** (lots.between(0, 1000) / 1000)), when };
+        const what = lots.pick(struck) ?? "store.createTask";
+        return { kind: "strike", what, number: Math.ceil(maxStruck ** (lots.between(0, 1000) / 1000)), when };
       }
       default:
         return { kind: "event", at, what: lots.pick(events) ?? "kill" };
@@ -238,12 +251,12 @@ export function planFaults(seed: number, withPlans = false): readonly PlannedFau
  * All faults of a life. Half of the lives also have deaths at named calls; in some, an agent forges sections while the
  * agents after it write none. These are drawn apart from the other faults, so that those of a seed remain the same.
  */
-export function planLife(seed: number, withPlans: boolean): readonly PlannedFault[] {
+export function planLife(seed: number, kind: LifeKind): readonly PlannedFault[] {
   const lots = createLots(seed, "strikes");
   const count = lots.chance(0.5) ? lots.between(1, 3) : 0;
   const strikes = Array.from({ length: count }, (): PlannedFault => {
     const [what, times] = lots.pick(struckAnywhere) ?? ["store.saveDecision", 50];
-    const most = withPlans ? times * 4 : times;
+    const most = kind === "short" ? times : times * 4;
     const number = Math.ceil(most ** (lots.between(0, 1000) / 1000));
     return { kind: "strike", what, number, when: lots.chance(0.5) ? "before" : "after" };
   });
@@ -251,7 +264,7 @@ export function planLife(seed: number, withPlans: boolean): readonly PlannedFaul
   const forger = lots.chance(0.05) ? lots.between(1, 2) : 0;
   const idle = [1, 2].map((after) => ({ kind: "run", number: forger + after, how: "idle" }) as const);
   const forgery = forger === 0 ? [] : [{ kind: "run", number: forger, how: "forge" } as const, ...idle];
-  return [...planFaults(seed, withPlans), ...strikes, ...forgery];
+  return [...planFaults(seed, kind), ...strikes, ...forgery];
 }
 
 export function describeFault(fault: PlannedFault): string {
@@ -266,6 +279,8 @@ export function failureOf(port: string): Error {
       return new Fault("store.full", "The store failed: disk full.", { retry: "later", hint: "Make space." });
     case "git":
       return new Fault("git.timeout", "Git did not answer.", { retry: "later" });
+    case "forge":
+      return new Fault("forge.unreachable", "The forge did not answer.", { retry: "later" });
     case "tickets":
       return new Fault("ticket.unwritable", "The ticket cannot be written.", { retry: "later" });
     case "terminal":

@@ -17,9 +17,12 @@ import {
   type WorldEvent,
   watchSeats,
 } from "./faults.ts";
+import { createMemoryForge } from "./memory-forge.ts";
 import { createMemoryControl, filesIn } from "./memory-repositories.ts";
 import { createMemoryWorkspaces } from "./memory-workspaces.ts";
 import { checkDiscarded, checkNothingLost, checkTold } from "./promises.ts";
+import { checkCommented, checkHistory, checkMerging, checkOpened } from "./stage-promises.ts";
+import { drawIssues, hasStages, lifeKind, meddle } from "./stages.ts";
 import { drawFamilies, hasPlans } from "./team.ts";
 import { createWorld, mainBranch, type Program, type SimulatedWorkflow, start, type World } from "./world.ts";
 
@@ -60,6 +63,7 @@ export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promi
   const places = homePlaces(home);
   const world = createWorld(seed, chosen);
   if (hasPlans(world) && world.lots("tests").chance(0.2)) world.config = {};
+  if (hasStages(world)) furnishForge(world);
   const { clock, store, repositories } = world;
   for (const fault of faults) world.note(`planned: ${describeFault(fault)}`);
 
@@ -95,11 +99,16 @@ export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promi
       control: createMemoryControl(repositories, join(places.control, "coffee.git"), changed),
       harness: simulatedHarness((order) => void world.orders.set(order.run, order)),
       commands: {
-        run: async () => {
+        run: async ({ cwd }) => {
           const number = ++tests;
-          if (meddledWith.has(number)) clock.after(1_000, agent.meddle);
+          const folder = repositories.folders.get(cwd);
+          const commit = folder === undefined ? "" : repositories.head(folder);
+          if (meddledWith.has(number))
+            clock.after(1_000, () => (hasStages(world) ? void meddle(world, cwd) : agent.meddle()));
           await new Promise<void>((done) => void clock.after(2_000, done));
-          return failingTests.has(number) ? failed : passed;
+          const isFailing = failingTests.has(number);
+          world.tests.set(commit, (world.tests.get(commit) ?? new Set()).add(!isFailing));
+          return isFailing ? failed : passed;
         },
       },
       filesIn: (folder) => filesIn(repositories, folder),
@@ -144,6 +153,22 @@ export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promi
   const agent = createAgent({
     world,
     programs,
+    async call(program, route, task, body) {
+      const { SIGNALBOX_TOKEN: token = "" } = program.order.env;
+      world.note(`${program.run} of ${program.task} calls ${route}${task === "." ? "" : ` of ${task}`}`);
+      const late = new Promise<undefined>((done) => void clock.after(15_000, () => done(undefined)));
+      const asked = request(route, task, body, token, program.order.folder).then(
+        (answer) => (answer === undefined ? undefined : ("accepted" as const)),
+        (error) => {
+          if (!(error instanceof Refusal)) return undefined;
+          world.note(
+            `${program.run} of ${program.task} is refused: ${error.reasons.map(({ code }) => code).join(", ")}`,
+          );
+          return "refused" as const;
+        },
+      );
+      return Promise.race([asked, late]);
+    },
     async ask(program, to, task) {
       const { SIGNALBOX_TOKEN: token = "" } = program.order.env;
       world.note(`${program.run} of ${program.task} asks for ${to}${task === "." ? "" : ` of ${task}`}`);
@@ -164,7 +189,7 @@ export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promi
   };
 
   const crew =
-    closesTickets(world) && world.lots("crew").chance(0.5)
+    closesTickets(world) && !hasStages(world) && world.lots("crew").chance(0.5)
       ? createSimulatedCrew({
           ...{ world, lots: world.lots("tickets"), daemon: () => daemon },
           ...{ ask: (route, body) => asPerson(route, "", body), minTickets: crowd?.tasks },
@@ -173,7 +198,8 @@ export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promi
   const openTasks = async () => store.listTasks({ isOpen: true }, { limit: 500 });
   const drawn = crowd?.tasks ?? lots.pick([1, 1, 2, 2, 3]) ?? 1;
   const numbered = Array.from({ length: crew === undefined ? drawn : 0 }, (_, index) => ({ id: `k${index + 1}` }));
-  const wanted = hasPlans(world) ? drawFamilies(world, crowd) : numbered;
+  const issues = hasStages(world) ? drawIssues(world, drawn) : numbered;
+  const wanted = hasPlans(world) ? drawFamilies(world, crowd) : issues;
   let steps = 0;
   let overAt: number | undefined;
   const pass = async (until: number) => {
@@ -184,7 +210,7 @@ export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promi
       else if (overAt === undefined && (await crew?.isWanted()) !== true) overAt = clock.now();
       const next = clock.next();
       if (next === undefined || next > Math.min(until, (overAt ?? until) + afterwards)) return;
-      if (++steps > maxSteps * (hasPlans(world) ? 4 : 1) * (crowd?.tasks ?? 1))
+      if (++steps > maxSteps * (lifeKind(world) === "short" ? 1 : 4) * (crowd?.tasks ?? 1))
         return world.violate("every life ends", `It was not over after ${steps} steps.`);
       clock.step();
     }
@@ -243,6 +269,7 @@ export async function live({ seed, faults, crowd, ...chosen }: LifeOrder): Promi
   checkNothingLost(world, "at the end");
   if (world.violations.length === 0) await crew?.check();
   if (world.violations.length === 0) await checkNothingLeft(world);
+  if (hasStages(world)) await checkHistory(world);
   for (const program of world.programs.values())
     if (program.isLive && (await store.getTask(program.task))?.isOpen === false)
       world.violate("at most one agent owns a task", `${program.run} of ${program.task} outlives its task.`);
@@ -341,12 +368,29 @@ async function checkAsks(world: World, task: Task, mayWait: boolean): Promise<"a
   return undefined;
 }
 
+/** In most lives with stages the project has a forge, and in some of these its branch demands an approval. */
+function furnishForge(world: World): void {
+  const lots = world.lots("forge");
+  if (!lots.chance(0.7)) return;
+  const { branches, remote } = world.repositories;
+  remote.set(mainBranch, branches.get(mainBranch) ?? "");
+  world.forge = createMemoryForge({
+    repositories: world.repositories,
+    needsApproval: lots.chance(0.3),
+    opened: (pull) => checkOpened(world, pull),
+    commented: (pull) => checkCommented(world, pull),
+    merging: (pull, head) => checkMerging(world, pull, head),
+  });
+}
+
 function commitToMain({ repositories, next }: World, path: string): void {
-  const { branches, commits } = repositories;
-  const at = branches.get(mainBranch);
+  const { branches, remote, commits } = repositories;
+  const at = remote.get(mainBranch) ?? branches.get(mainBranch);
   if (at === undefined) return;
   const tree = new Map(commits.get(at).tree).set(path, `the person's ${next()}`);
-  branches.set(mainBranch, commits.add([at], tree, "the person's"));
+  const commit = commits.add([at], tree, "the person's");
+  branches.set(mainBranch, commit);
+  if (remote.has(mainBranch)) remote.set(mainBranch, commit);
 }
 
 /** The harness repeats its reports. */

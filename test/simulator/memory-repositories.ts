@@ -125,7 +125,7 @@ export function createMemoryControl(
   folder: string,
   changed: (what: string) => void,
 ): ControlRepository {
-  const { commits, branches, refs, folders, usersChanges } = repositories;
+  const { commits, branches, remote, refs, folders, usersChanges } = repositories;
   const conflict = (files: readonly string[]): Conflict => ({
     kind: "conflict",
     files: files.map((path) => ({ path: nameOf(path), kind: "contents" })),
@@ -165,7 +165,7 @@ export function createMemoryControl(
       return { commit, previous };
     },
     async syncFrom({ name }) {
-      const seen = name === "user" ? branches : new Map<string, string>();
+      const seen = name === "user" ? branches : remote;
       for (const [branch, commit] of seen) repositories.moveRef(`refs/remotes/${name}/${branch}`, commit);
       for (const [ref, commit] of [...refs]) {
         const prefix = `refs/remotes/${name}/`;
@@ -289,8 +289,17 @@ export function createMemoryControl(
     },
     giveCommit: async () => {},
     inTheWay: async ({ branch, commit }) => waits(commit, branches.get(branch)),
-    pushBranch: unavailable,
-    deleteRemoteBranch: unavailable,
+    async pushBranch({ branch, commit, expected }) {
+      const at = remote.get(branch);
+      if (at === commit) return;
+      if (at !== expected) throw new Fault("git.ref-moved", `"${branch}" of the remote is elsewhere.`);
+      remote.set(branch, commit);
+    },
+    async deleteRemoteBranch({ branch, expected }) {
+      if (remote.has(branch) && remote.get(branch) !== expected)
+        throw new Fault("git.ref-moved", `"${branch}" of the remote is elsewhere.`);
+      remote.delete(branch);
+    },
     tidy: async () => false,
   };
 }
@@ -335,6 +344,8 @@ export interface Repositories {
   readonly commits: Commits;
   /** The branches of the user's repository, which worktrees share. */
   readonly branches: Map<string, string>;
+  /** The branches of its remote; empty if it has none. */
+  readonly remote: Map<string, string>;
   /** Paths with changes of the user's own in the user's checkout. */
   readonly usersChanges: Set<string>;
   /** The refs of the control repository. */
@@ -375,6 +386,7 @@ export function createRepositories(defaultBranch: string): Repositories {
   return {
     commits,
     branches,
+    remote: new Map(),
     usersChanges: new Set(),
     refs,
     previous,

@@ -8,6 +8,7 @@ import type { SavedDecision, StoredArtifact, StoredDocument } from "../../src/po
 import type { Tickets } from "../../src/ports/tickets.ts";
 import { checkChildrenEffect, checkJoined } from "./families.ts";
 import { changedPaths } from "./memory-repositories.ts";
+import { checkStageEffect } from "./stage-promises.ts";
 import { authorOf, isSame, mainBranch, type Program, type World } from "./world.ts";
 
 /** The knowledge about a task from its history alone. */
@@ -77,6 +78,8 @@ function checkArtifact(
   if (author === undefined) return;
   if (author.task !== task) world.violate(promise, `## ${section} of ${task} was written for ${author.task}.`);
   if (author.role !== role) world.violate(promise, `## ${section} of ${task} is by ${author.role}, not ${role}.`);
+  // A document that a run hands over is no section.
+  if (artifact.document !== undefined) return;
   if (!ownsSection(workflow, author.role, section))
     world.violate(promise, `## ${section} of ${task} is by ${author.role}, who does not own it.`);
   const verdicts = moves.flatMap(({ data }) =>
@@ -101,7 +104,7 @@ export function checkDone(world: World, before: Task, after: Task, merge: Merge 
   const from = states[before.status];
   const ways = from?.out[after.status] ?? [];
   const isGuarded = ways.some(({ when }) => when.some(({ field }) => field === "merged"));
-  const merges = from?.do.some(({ name }) => name === "merge") ?? false;
+  const merges = from?.do.some(({ name }) => name === "merge" || name === "merge_pr") ?? false;
   if (!isGuarded && !merges && merge?.state !== "merged") return;
   if (!isInMain(world, before, after.spent.head))
     world.violate("done only if in main", `${after.id} is done, its work is not in main.`);
@@ -122,8 +125,11 @@ export function isInMain({ repositories }: World, task: Task, seen?: string): bo
 }
 
 /** The commit of the branch that work is merged into: the default branch, or that of a parent. */
-export function targetOf({ branches, refs }: World["repositories"], parent: string | undefined): string | undefined {
-  return parent === undefined ? branches.get(mainBranch) : refs.get(taskRef(parent));
+export function targetOf(
+  { branches, remote, refs }: World["repositories"],
+  parent: string | undefined,
+): string | undefined {
+  return parent === undefined ? (remote.get(mainBranch) ?? branches.get(mainBranch)) : refs.get(taskRef(parent));
 }
 
 export function checkMerge({ repositories, violate }: World, merge: Merge, judged: ReadonlySet<string>): void {
@@ -157,7 +163,7 @@ export async function checkTold({ store, violate }: World, { task, run, told }: 
 export function checkedTickets(world: World): Tickets {
   const { place, list, get, change } = world.tickets;
   return {
-    place,
+    place: world.forge === undefined ? place : "issue",
     list,
     get,
     async change(id, wanted) {
@@ -236,6 +242,10 @@ export async function checkEffect(world: World, task: Task, effect: Effect): Pro
     case "start_children":
     case "stop_children":
       return checkChildrenEffect(world, task, effect.action);
+    case "create_pr":
+    case "post_comment":
+      return checkStageEffect(world, task, effect);
+    case "merge_pr":
     case "merge":
       if (effect.params.from === "children") return checkJoined(world, task);
       if (!isInMain(world, task)) violate("done only if in main", `${task.id} was merged, but is not in main.`);

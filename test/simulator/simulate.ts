@@ -3,7 +3,7 @@ import { type Life, type LifeOrder, live } from "./live.ts";
 import { aboutPlans } from "./mutants/about-plans.ts";
 import { foundByLives, type Mutant } from "./mutants/found-by-lives.ts";
 import { foundByTests } from "./mutants/found-by-tests.ts";
-import { hasPlans } from "./team.ts";
+import { lifeKind } from "./stages.ts";
 import type { SimulatedWorkflow } from "./world.ts";
 
 /** The planted bugs that the simulator or a test must find. */
@@ -39,7 +39,7 @@ export async function simulateFaults(
   for (const seed of seeds) {
     const chosen = workflows[seed % workflows.length];
     if (chosen === undefined) break;
-    const faults = planLife(seed, hasPlans(chosen));
+    const faults = planLife(seed, lifeKind(chosen));
     const crowd = isCrowded ? drawCrowd(seed) : undefined;
     const life = await live({ seed, faults, crowd, ...chosen }).catch((error: unknown) => {
       throw new Error(`The life of seed ${seed} under ${chosen.name} broke off: ${error}`, { cause: error });

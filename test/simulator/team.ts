@@ -139,12 +139,13 @@ export function planWish(world: World, lots: Lots, task: Task): readonly [route:
  * done for a parent, else the default branch.
  */
 export async function commitsToBring(world: World, id: string): Promise<readonly string[]> {
-  const { branches, refs } = world.repositories;
+  const { branches, remote, refs } = world.repositories;
   const task = (await world.store.getTask(id))?.task;
   if (task?.part !== undefined) return [refs.get(taskRef(task.parent)) ?? ""].filter((each) => each !== "");
   const parts = (await world.store.listTasks({ parent: id }, { limit: 99 })).filter(({ task }) => isDone(world, task));
   const own = parts.flatMap(({ task }) => refs.get(taskRef(task.id)) ?? []);
-  return own.length > 0 ? own : [branches.get(mainBranch) ?? ""].filter((each) => each !== "");
+  const main = remote.get(mainBranch) ?? branches.get(mainBranch);
+  return own.length > 0 ? own : [main ?? ""].filter((each) => each !== "");
 }
 
 /** Whether a task is a part that has ended as done. */

@@ -14,6 +14,7 @@ import { createScriptedTickets, type ScriptedTickets } from "../scripted-ports.t
 import { createScriptedProcesses, type ScriptedProcesses } from "../scripted-processes.ts";
 import { createScriptedTerminal, type ScriptedTerminal } from "../scripted-terminal.ts";
 import { createMemoryTails, type MemoryTails } from "./memory-files.ts";
+import type { MemoryForge } from "./memory-forge.ts";
 import { createRepositories, type Repositories } from "./memory-repositories.ts";
 
 /** The real author of a section: every simulated agent signs what it writes, also what it forges. */
@@ -80,7 +81,7 @@ export interface SimulatedWorkflow {
 }
 
 /** The simulated built-in workflows; seeds alternate between them. */
-export const simulated: readonly string[] = ["default", "classic", "minimal", "crew", "team"];
+export const simulated: readonly string[] = ["default", "classic", "minimal", "crew", "team", "pipeline"];
 
 /** A life of `team` also has the parts of its plans, and ordinary tasks beside them. */
 const companions: Readonly<Record<string, readonly string[]>> = { team: ["team-subtask", "default"] };
@@ -153,6 +154,8 @@ export interface Program {
   readonly heard: string[];
   /** The text that was typed into its window. */
   readonly told: string[];
+  /** The stay in which it has said that its work is complete, with everything that its state asks for. */
+  completed?: number;
 }
 
 /** Everything that outlives a daemon. */
@@ -171,6 +174,13 @@ export interface World {
   readonly processes: ScriptedProcesses;
   readonly tails: MemoryTails;
   readonly tickets: ScriptedTickets;
+  /** Undefined where the project has no forge. */
+  forge: MemoryForge | undefined;
+  /** How tests have really ended, by the commit that they ran on. */
+  readonly tests: Map<string, Set<boolean>>;
+  /** How many comments the forge has about each round of each task, and the rounds whose comment counts as made. */
+  readonly commented: Map<string, number>;
+  readonly rounds: Set<string>;
   /** By the name of the run's process. */
   readonly programs: Map<string, Program>;
   readonly orders: Map<string, HarnessOrder>;
@@ -215,6 +225,10 @@ export function createWorld(seed: number, { workflow, text, others = [] }: Omit<
     processes: createScriptedProcesses({ clock, play: () => [{ hang: true }] }),
     tails: createMemoryTails(),
     tickets: createScriptedTickets(),
+    forge: undefined,
+    tests: new Map(),
+    commented: new Map(),
+    rounds: new Set(),
     programs: new Map(),
     orders: new Map(),
     made: { contents: new Set(), commits: new Set() },
