@@ -214,6 +214,11 @@ describe("a person's decision", () => {
     });
     const fixed = review(ledger, [{ id: "F1", state: "fixed" }, { id: "F2" }]).ledger;
     expect(takeDecision(fixed, ["F1"], "dismissed", "")).toMatchObject({ problem: "F1 is fixed already, by critic." });
+    const dismissed = takeDecision(ledger, ["F1"], "dismissed", "");
+    if ("problem" in dismissed) throw new Error(dismissed.problem);
+    expect(takeDecision(dismissed.ledger, ["F1"], "approved", "")).toMatchObject({
+      problem: "F1 is dismissed already, by a person.",
+    });
   });
 
   test("ends the count of reviews that changed nothing", () => {

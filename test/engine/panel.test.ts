@@ -186,3 +186,18 @@ test("a panel whose work moves again and again is held after its attempts", () =
   }
   expect(task.task.held).toMatchObject({ word: "invalid", reason: expect.stringContaining("the branch is at c4") });
 });
+
+test.each(["login", "cost"] as const)("a member and a judge that end with %s are not tried again", (word) => {
+  const { task } = atPanel();
+  task.ended("scout/1", word);
+  expect(Object.keys(task.task.runs)).toEqual(["scout/2"]);
+  task.ended("scout/2", "ok", { findings: [] });
+  task.ended("judge", word);
+  expect(task.task).toMatchObject({ status: "review", runs: {}, held: { word: "error" } });
+});
+
+test("a member that fails otherwise is tried again", () => {
+  const { task } = atPanel();
+  task.ended("scout/1", "error");
+  expect(Object.keys(task.task.runs).toSorted()).toEqual(["scout/1", "scout/2"]);
+});

@@ -1,13 +1,14 @@
 import { drawCrowd, type PlannedFault, planLife } from "./faults.ts";
 import { type Life, type LifeOrder, live } from "./live.ts";
 import { aboutPlans } from "./mutants/about-plans.ts";
+import { aboutStages } from "./mutants/about-stages.ts";
 import { foundByLives, type Mutant } from "./mutants/found-by-lives.ts";
 import { foundByTests } from "./mutants/found-by-tests.ts";
 import { lifeKind } from "./stages.ts";
 import type { SimulatedWorkflow } from "./world.ts";
 
 /** The planted bugs that the simulator or a test must find. */
-export const mutants: readonly Mutant[] = [...foundByLives, ...foundByTests, ...aboutPlans];
+export const mutants: readonly Mutant[] = [...foundByLives, ...foundByTests, ...aboutPlans, ...aboutStages];
 
 export interface Found {
   readonly seed: number;
