@@ -2,10 +2,11 @@
 // `signalbox task export` printed. It shares no code with what it checks.
 // node scripts/check-promises.ts REPOSITORY CONTROL HISTORIES [NOTES]
 // CONTROL is the project's folder in `control` of the home, HISTORIES a folder of .jsonl files; NOTES a folder in whose
-// file `made` agents recorded their work: `commit TASK SHA` and `content TASK SHA`.
+// file `made` agents recorded their work: `commit TASK SHA` and `content TASK SHA`; its file `forge.json` has what the forge has.
 import { resolve } from "node:path";
 import { type Evidence, type Places, readEvidence } from "./promises/evidence.ts";
 import { authorProblems, endProblems, historyProblems, runProblems } from "./promises/history.ts";
+import { forgeMergeProblems, pullRequestProblems } from "./promises/pull-requests.ts";
 import { mergeProblems, repositoryProblems, workProblems } from "./promises/repository.ts";
 import { assignmentProblems, ticketProblems } from "./promises/tickets.ts";
 
@@ -15,6 +16,8 @@ const promises: Readonly<Record<string, (evidence: Evidence) => readonly string[
   "at most one agent owns a task": runProblems,
   "no artifact counts from the wrong author": authorProblems,
   "done only if in the branch, and merged once": mergeProblems,
+  "what a forge has merged is in the remote's branch": forgeMergeProblems,
+  "a round has one comment, a task one pull request": pullRequestProblems,
   "repositories are whole": repositoryProblems,
   "no work is lost": workProblems,
   "a ticket is closed only if its work is in": ticketProblems,

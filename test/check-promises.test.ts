@@ -13,6 +13,8 @@ const owners = "at most one agent owns a task";
 const authors = "no artifact counts from the wrong author";
 const merges = "done only if in the branch, and merged once";
 const repositories = "repositories are whole";
+const pulls = "a round has one comment, a task one pull request";
+const forges = "what a forge has merged is in the remote's branch";
 const work = "no work is lost";
 const tickets = "a ticket is closed only if its work is in";
 const order = "a ticket has one task, an agent one ticket, in the order of what they depend on";
@@ -28,6 +30,10 @@ const evidenceOf = (field: Field, task: string) => {
   const found = field.linesOf(task).findLast(({ event }) => event?.data.evidence !== undefined);
   return (found?.event?.data.evidence ?? []) as readonly object[];
 };
+
+/** Adds an event that a task of a pipeline has. */
+const tell = (field: Field, type: string, data: Record<string, unknown> = {}) =>
+  field.linesOf("t1").push({ kind: "event", event: { type, by: "engine", data, set: {} } });
 
 const falsifications: readonly (readonly [what: string, promise: string, falsify: (field: Field) => unknown])[] = [
   ["an event is lost", history, (field) => field.linesOf("t1").splice(indexOf(field, "t1", "agent.ended"), 1)],
@@ -87,6 +93,43 @@ const falsifications: readonly (readonly [what: string, promise: string, falsify
     ({ git, repository }) => {
       const blob = git("rev-parse", "HEAD:t1.txt");
       rmSync(join(repository, ".git/objects", blob.slice(0, 2), blob.slice(2)));
+    },
+  ],
+  [
+    "a task has two pull requests",
+    pulls,
+    (field) => {
+      tell(field, "pr.opened");
+      tell(field, "pr.opened");
+    },
+  ],
+  ["a round has no comment", pulls, (field) => tell(field, "finding.reviewed", { round: 1 })],
+  [
+    "a round has two comments",
+    pulls,
+    (field) => {
+      tell(field, "finding.reviewed", { round: 1 });
+      tell(field, "pr.commented", { round: 1 });
+      tell(field, "pr.commented", { round: 1 });
+    },
+  ],
+  [
+    "the forge has a second comment",
+    pulls,
+    (field) => {
+      tell(field, "finding.reviewed", { round: 1 });
+      tell(field, "pr.commented", { round: 1 });
+      const head = String(storedOf(field, "t1").task?.branch);
+      const comments = [{ pull: 1 }, { pull: 1 }];
+      field.forge = { remote: field.repository, pulls: [{ number: 1, head, isMerged: true }], comments };
+    },
+  ],
+  [
+    "a task is done, and the forge has not merged it",
+    forges,
+    (field) => {
+      field.linesOf("t1").push({ kind: "effect", id: 99, state: "done", effect: { action: "merge_pr" } });
+      field.forge = { remote: field.repository, pulls: [], comments: [] };
     },
   ],
   ["a commit is lost", work, ({ notes }) => notes.push(`commit t1 ${nobody}`)],

@@ -19,6 +19,8 @@ export const killPlan = {
   fire: { usual: 0, long: 200 },
   /** Daemons of a team: test/faults/kill-teams.ts. */
   team: { usual: 6, long: 150 },
+  /** Daemons of issues that go through stages: test/faults/kill-pipelines.ts. */
+  pipeline: { usual: 4, long: 100 },
 } as const satisfies Readonly<Record<string, Kills>>;
 
 /** The number of kills in this suite. SIGNALBOX_KILLS overrides it. */

@@ -18,6 +18,8 @@ export interface Field {
   readonly repository: string;
   readonly control: string;
   readonly notes: string[];
+  /** What the forge has; undefined where there is none. */
+  forge: object | undefined;
   git(...args: readonly string[]): string;
   linesOf(task: string): Line[];
   /** The first event of this type. */
@@ -59,9 +61,10 @@ export function createField(): Field {
     ["t2", historyOf("t2", "c-2", 20, second)],
   ]);
   const notes = [`commit t1 ${first?.commit}`, `content t1 ${original.blob}`];
-  return {
+  const field: Field = {
     ...places,
     notes,
+    forge: undefined,
     git,
     linesOf: (task) => histories.get(task) ?? [],
     eventOf(task, type) {
@@ -82,9 +85,11 @@ export function createField(): Field {
             lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
           );
       writeFileSync(join(places.notes, "made"), notes.map((note) => `${note}\n`).join(""));
+      if (field.forge !== undefined) writeFileSync(join(places.notes, "forge.json"), JSON.stringify(field.forge));
       return places;
     },
   };
+  return field;
 }
 
 function gitIn(folder: string, ...args: readonly string[]): string {

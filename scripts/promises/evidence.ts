@@ -12,6 +12,16 @@ export interface Evidence {
   readonly tickets: readonly TicketFile[];
   /** Lines `commit TASK SHA`, `content TASK SHA` and `double TASK …`. */
   readonly notes: readonly (readonly string[])[];
+  /** Undefined where there is no forge. */
+  readonly forge: ForgeEvidence | undefined;
+}
+
+/** What the forge itself has: the file `forge.json` in the folder of the notes. */
+export interface ForgeEvidence {
+  /** The folder of the remote, a bare repository. */
+  readonly remote: string;
+  readonly pulls: readonly { readonly number: number; readonly head: string; readonly isMerged: boolean }[];
+  readonly comments: readonly { readonly pull: number }[];
 }
 
 export interface History {
@@ -58,6 +68,7 @@ export interface Places {
 
 export function readEvidence({ repository, control, histories, notes }: Places): Evidence {
   const made = notes === undefined ? "" : join(notes, "made");
+  const forge = notes === undefined ? "" : join(notes, "forge.json");
   return {
     ...{ repository, control },
     histories: namesIn(histories, ".jsonl").map((name) => readHistory(readFileSync(join(histories, name), "utf8"))),
@@ -65,6 +76,7 @@ export function readEvidence({ repository, control, histories, notes }: Places):
       readTicket(name.slice(0, -3), readFileSync(join(repository, ".tickets", name), "utf8")),
     ),
     notes: existsSync(made) ? linesOf(readFileSync(made, "utf8")).map((line) => line.split(" ")) : [],
+    forge: existsSync(forge) ? (JSON.parse(readFileSync(forge, "utf8")) as ForgeEvidence) : undefined,
   };
 }
 

@@ -21,12 +21,17 @@ export function endProblems({ histories }: Evidence): readonly string[] {
       return task.held === undefined ? about(history, ["it is not over, and asks nobody"]) : [];
     const owed = effects.filter(({ state }) => state === "owed" || state === "running");
     const last = moves(events).at(-1);
-    const isMerged = events.some(({ type }) => type === "merge.landed");
+    const isMerged = events.some(({ type }) => type === "merge.landed") || isMergedByForge(history);
     return about(history, [
       ...owed.map(({ id, effect }) => `it is over, but owes ${effect.action} (${id})`),
       ...(isMerged || last?.by === "human" ? [] : ["it is over, was not merged, and no person has ended it"]),
     ]);
   });
+}
+
+/** Whether the engine has asked the forge to merge, with success. */
+export function isMergedByForge({ effects }: History): boolean {
+  return effects.some(({ effect, state }) => effect.action === "merge_pr" && state === "done");
 }
 
 type Runs = Readonly<Record<string, { readonly key: string }>>;

@@ -9,16 +9,18 @@ const token = "ghp_verysecretindeed0123456789";
 /** The scenes of a workflow whose project is on a scripted GitHub that merges for real. */
 export async function openForgeScenes(workflow: string, options: Parameters<typeof openScenes>[1] = {}) {
   const github = await startScriptedGithub({ token });
+  const { config = "", env, ...rest } = options;
   const scenes = await openScenes(workflow, {
-    ...options,
+    ...rest,
     config: [
+      config,
       `forge_api_url: ${github.url}`,
       "forge_token_env: BREW_TOKEN",
       "forge_interval: 5",
       "notify: { desktop: false }",
       "",
     ].join("\n"),
-    env: (base) => ({ BREW_TOKEN: token, GIT_SSH_COMMAND: sshTo(base) }),
+    env: (base) => ({ BREW_TOKEN: token, GIT_SSH_COMMAND: sshTo(base), ...env?.(base) }),
   });
   const { base, repository, git } = scenes;
   const remote = join(base, "acme", "coffee.git");
