@@ -145,8 +145,9 @@ const agentWire = record({
   harness: text,
   model: text,
   state: oneOf("idle", "ready", "working", "done", "stuck"),
-  /** The task that it belongs to; empty if there is none. */
+  /** The task that it belongs to, whose run it does, or whose run it has failed; empty if there is none. */
   task: text,
+  /** What it does, or why it is stuck or waits; empty if there is nothing to say. */
   reason: text,
   runs: integer(0),
   usage: usageWire,
@@ -355,6 +356,16 @@ export const agentRoutes = {
     access: "person",
     isNoted: true,
     body: record({ project: name, task: name }),
+    answer: agentWire,
+  }),
+  clearAgent: route({
+    name: "clearAgent",
+    method: "POST",
+    path: "/v1/agents/:agent/clear",
+    summary: "Make a named agent available again that has failed a run; the task that it failed stays as it is",
+    access: "person",
+    isNoted: true,
+    body: record({ project: name }),
     answer: agentWire,
   }),
   cleanAgents: route({

@@ -76,3 +76,8 @@ test("an age is shown in its largest unit", () => {
     "4d",
   ]);
 });
+
+test("the start of a run names its agent, and the model that the agent stands in for", () => {
+  const data = { run: "worker#1", harness: "claude", model: "haiku", agent: "B", insteadOf: "large" };
+  expect(line("agent.started", "engine", data)).toContain("worker#1 by B in claude (haiku instead of large)");
+});

@@ -57,8 +57,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
     `${text(request)}${text(project) === "" ? "" : ` of ${text(project)}`}${isEmpty(given) ? "" : `: ${JSON.stringify(given)}`}`,
   "config.changed": ({ keys }) => listed(texts(keys)),
   "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
-  "agent.started": ({ run, harness, model, resumed, sandbox }) =>
-    `${text(run)} in ${text(harness)}${inBrackets([text(model), resumed === true ? "resumed" : "", sandbox === true ? "sandboxed" : ""])}`,
+  "agent.started": ({ run, harness, model, agent, insteadOf, resumed, sandbox }) =>
+    `${text(run)}${text(agent) === "" ? "" : ` by ${text(agent)}`} in ${text(harness)}${inBrackets([text(insteadOf) === "" ? text(model) : `${text(model)} instead of ${text(insteadOf)}`, resumed === true ? "resumed" : "", sandbox === true ? "sandboxed" : ""])}`,
   "agent.slept": ({ run }) => text(run),
   "agent.woken": ({ run }) => text(run),
   "agent.raised": ({ run, reason }) => `${text(run)}: ${text(reason)}`,

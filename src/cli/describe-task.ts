@@ -73,10 +73,10 @@ type DocumentView = TypeOf<typeof routes.getDocument.answer>;
 /** A line for each run of a task: how it stands, how long it took, what it cost, and what it said or why it failed. */
 export function describeRuns(runs: readonly RunView[], { paint, columns }: Pick<Context, "paint" | "columns">) {
   if (runs.length === 0) return [];
-  const lines = runs.slice(-maxRuns).map(({ key, status, duration, usage, report, error }) => {
+  const lines = runs.slice(-maxRuns).map(({ key, agent, status, duration, usage, report, error }) => {
     const cost = usage.cost === null ? [] : [writeCost(usage.cost)];
     const said = visible(report || error).replace(/\s+/g, " ");
-    const head = `  ${[key, status, writeDuration(duration), ...cost].join("  ")}`;
+    const head = `  ${[agent === "" ? key : `${key} by ${agent}`, status, writeDuration(duration), ...cost].join("  ")}`;
     return cut(said === "" ? head : `${head}  ${said}`, columns);
   });
   const left = runs.length - lines.length;

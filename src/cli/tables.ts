@@ -64,15 +64,18 @@ export function writeRuns(
   );
 }
 
-/** Named agents without a task. */
+/** Named agents that do nothing: without a task, or stuck. */
 export function writeIdleAgents(
   agents: readonly AgentView[],
   { paint, columns }: Pick<Context, "paint" | "columns">,
 ): string {
   const table = [{ title: "AGENT", paint: paint.bold }, { title: "PROJECT" }, { title: "HARNESS" }, { title: "MODEL" }];
   return writeTable(
-    [...table, { title: "STATE" }],
-    agents.map(({ name, project, harness, model }) => [name, project, harness, model || "–", "without a task"]),
+    [...table, { title: "STATE", isText: true }],
+    agents.map(({ name, project, harness, model, state, reason }) => [
+      ...[name, project, harness, model || "–"],
+      state === "stuck" ? `stuck: ${reason.replace(/\s+/g, " ")}` : "without a task",
+    ]),
     columns,
   );
 }

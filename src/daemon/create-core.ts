@@ -18,7 +18,7 @@ import { type Agents, type AgentsPorts, createAgents } from "./agents/agents.ts"
 import { createAskModel } from "./agents/ask-model.ts";
 import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
 import { createConfine } from "./agents/confine.ts";
-import { createPauses } from "./agents/dispatch.ts";
+import { createPauses } from "./agents/pauses.ts";
 import { createCallers, forgetAgents } from "./callers.ts";
 import { createChats, type OpenChat } from "./chat/chats.ts";
 import { createReceiver } from "./chat/receiver.ts";
@@ -42,7 +42,7 @@ import { createNeeds, noticeRuns } from "./needs/needs.ts";
 import { createPerformer, type Performers } from "./perform.ts";
 import { performersOf } from "./performers.ts";
 import { allTasks, noTickets, type TicketsOf } from "./project.ts";
-import { continueMapped, tiersIn } from "./project-models.ts";
+import { continueMapped, modelsIn } from "./project-models.ts";
 import { createRefusals } from "./refusals.ts";
 import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
@@ -144,7 +144,9 @@ export function createCore(ports: CorePorts): RunningCore {
   const places = homePlaces(ports.home);
   const onError = createErrorLog(log, clock);
   const eventFeed = createEventFeed(ports.store, onError);
-  const store = createDaemonStore(ports.store, { wrote: eventFeed.wake, noticed: (task) => needs.noticed(task) });
+  const store = createDaemonStore(ports.store, {
+    ...{ wrote: eventFeed.wake, noticed: (task) => needs.noticed(task), roster: () => agents?.roster },
+  });
   const settingsOf = createSettings({ home: ports.home, places, config });
   const workflows = createWorkflowCache(store);
   const workflowOf = (task: Task) => workflows.get(task.workflowHash);
@@ -226,7 +228,7 @@ export function createCore(ports: CorePorts): RunningCore {
       ...{ ...ports.agents, store, clock, ids: ports.ids, log, places, callers, workflowOf, folderOf, portOf },
       ...{ pauses, onError, git: ports.git, config: agentSettings },
       submit: (...asked) => submit(...asked),
-      tiersOf: tiersIn({ home: ports.home, places, config, store }),
+      ...modelsIn({ home: ports.home, places, config, store }),
       environment: {
         ...{ env: ports.agents.env, home: ports.home, places },
         allowed: () => agentSettings().agentsEnvironment,

@@ -1,5 +1,6 @@
 import type { Kept, Workspace } from "../ports/records.ts";
 import type { Collection, Project, Store, StoredDocument, StoredTask } from "../ports/store.ts";
+import type { Roster } from "./agents/roster.ts";
 import { StoreCache } from "./store-cache.ts";
 
 interface StoreListeners {
@@ -7,6 +8,8 @@ interface StoreListeners {
   wrote(): void;
   /** A record was written that can make this task need a person. Changes of the task itself are reported elsewhere. */
   noticed(task: string): void;
+  /** Hears of every named agent whose record is written or removed; undefined until it is there. */
+  roster?(): Pick<Roster, "heard" | "forgetProject"> | undefined;
 }
 
 /** Thirty agents keep thirty tasks busy; the others are read when they are needed. */
@@ -20,7 +23,7 @@ const maxWorkspaceLists = 200;
  * from the store below: a reader who has already seen the effects of a decision there must not get the task from before
  * it.
  */
-export function createDaemonStore(store: Store, { wrote, noticed }: StoreListeners): Store {
+export function createDaemonStore(store: Store, { wrote, noticed, roster }: StoreListeners): Store {
   const projects = new StoreCache<Project>();
   const tasks = new StoreCache<StoredTask>(maxTasks);
   const documents = new StoreCache<StoredDocument>(maxTasks);
@@ -44,10 +47,12 @@ export function createDaemonStore(store: Store, { wrote, noticed }: StoreListene
     ...store,
     getProject: (name) => projects.read(name, () => store.getProject(name)),
     updateProject: (name, change) => projects.write(name, () => store.updateProject(name, change)),
-    removeProject: (name) =>
-      workspaces.writeAll(() =>
+    async removeProject(name) {
+      await workspaces.writeAll(() =>
         projects.write(name, () => tasks.writeAll(() => documents.writeAll(() => store.removeProject(name)))),
-      ),
+      );
+      roster?.()?.forgetProject(name);
+    },
 
     getTask: (id) => tasks.read(id, () => store.getTask(id)),
     findTask: async (reference, project) => tasks.get(reference) ?? store.findTask(reference, project),
@@ -84,6 +89,17 @@ export function createDaemonStore(store: Store, { wrote, noticed }: StoreListene
     addEvents: (...events) => reporting(store.addEvents(...events)),
     finishEffect: (...effect) => reporting(store.finishEffect(...effect)),
 
+    agents: {
+      ...store.agents,
+      async put(agent) {
+        await store.agents.put(agent);
+        roster?.()?.heard(agent.id, agent);
+      },
+      async remove(id) {
+        await store.agents.remove(id);
+        roster?.()?.heard(id, undefined);
+      },
+    },
     runs: noticing(store.runs),
     messages: noticing(store.messages),
     merges: noticing(store.merges),

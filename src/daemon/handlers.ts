@@ -8,7 +8,7 @@ import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
 import { bounded } from "./refusals.ts";
-import { addAgents, assignAgent, cleanAgents, listAgents, listHarnesses } from "./requests/agents.ts";
+import { addAgents, assignAgent, cleanAgents, clearAgent, listAgents, listHarnesses } from "./requests/agents.ts";
 import { openPullRequest, syncTask } from "./requests/branch-task.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import {
@@ -245,6 +245,7 @@ const handlers = {
   listAgents,
   addAgents,
   assignAgent,
+  clearAgent,
   cleanAgents,
   listWorkspaces,
   cleanWorkspaces,

@@ -4,9 +4,13 @@ import type { Core } from "./core.ts";
 import { configFor } from "./make-task.ts";
 import { projectOf } from "./project.ts";
 
-/** The models that tiers stand for in a project, as its configuration is now. */
-export function tiersIn(ports: Pick<Core, "home" | "places" | "config" | "store">) {
-  return async (project: string) => configFor(ports, await projectOf(ports.store, project)).modelTiers.value;
+/** The models of a project as its configuration is now: what tiers stand for, and which may take the place of which. */
+export function modelsIn(ports: Pick<Core, "home" | "places" | "config" | "store">) {
+  const modelsOf = async (project: string) => {
+    const { modelTiers, modelFallback } = configFor(ports, await projectOf(ports.store, project));
+    return { tiers: modelTiers.value, fallback: modelFallback.value };
+  };
+  return { modelsOf, tiersOf: async (project: string) => (await modelsOf(project)).tiers };
 }
 
 /** Continues the tasks that are held for want of a model that a tier has now. */

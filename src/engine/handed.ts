@@ -26,7 +26,11 @@ export function isItsAnswer(workflow: Workflow, { result }: RunSpec): boolean {
 }
 
 /** The answer of a run that has completed its work: what its schema asks for of summary, outcome and reason. */
-export function reportAnswer(workflow: Workflow, { result }: RunSpec, report: Pick<Report, "summary" | "outcome" | "reason">): unknown {
+export function reportAnswer(
+  workflow: Workflow,
+  { result }: RunSpec,
+  report: Pick<Report, "summary" | "outcome" | "reason">,
+): unknown {
   const { summary, outcome, reason } = report;
   const properties = (result === undefined ? undefined : workflow.schemas[result]?.properties) ?? {};
   const said = { outcome, summary, ...(reason === "" ? {} : { reason }) };

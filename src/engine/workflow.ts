@@ -11,6 +11,8 @@ export interface Workflow {
   readonly initial: readonly string[];
   /** Where a task without a summary starts. */
   readonly unclear: string;
+  /** named: each run is done by a named agent of the project, which does one run at a time. */
+  readonly agents: "anonymous" | "named";
   readonly settings: Readonly<Record<string, Setting>>;
   readonly presets: Readonly<Record<string, Settings>>;
   readonly roles: Readonly<Record<string, RunSpec>>;

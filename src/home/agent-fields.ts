@@ -13,6 +13,8 @@ export interface AgentConfig {
   readonly agentsPerProject: number;
   /** Each as `name=number`. */
   readonly agentsPerHarness: readonly string[];
+  /** Each as `name=number`, where the name is a tier or a model. */
+  readonly agentsPerModel: readonly string[];
   readonly agentsEnvironment: readonly string[];
   readonly agentsAliases: readonly string[];
   readonly agentsEffort: string;
@@ -103,6 +105,22 @@ export const agentFields: { readonly [Name in keyof AgentConfig]: Field<AgentCon
     shape: limits,
     default: [],
     description: "How many agents may work in one harness, such as [codex=2]",
+  },
+  agentsPerModel: {
+    key: "agents.per_model",
+    level: "user",
+    isDaemons: true,
+    shape: {
+      kind: "list",
+      of: {
+        kind: "text",
+        pattern: /^[\w@][\w./:@-]*=\d+$/,
+        expected: "a tier or a model, and a number, such as large=2",
+      },
+    },
+    default: [],
+    description:
+      "How many named agents of a tier or model a project may have, in each harness, before no more are made for workflows with agents: named, such as [large=2, small=1]; without it, as many as agents.most. Agents that you create are used in any case",
   },
   agentsEnvironment: {
     key: "agents.environment",

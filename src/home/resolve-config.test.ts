@@ -60,6 +60,7 @@ test("without any settings the defaults apply", () => {
     agentsLive: 10,
     agentsPerProject: 0,
     agentsPerHarness: [],
+    agentsPerModel: [],
     agentsEnvironment: [],
     agentsAliases: ["orange"],
     agentsEffort: "",

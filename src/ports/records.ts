@@ -175,6 +175,10 @@ export interface Run extends Kept {
   readonly endedAt: number | undefined;
   /** How it ended, as its workflow counted it; `killed` if it was not wanted any more. */
   readonly word: string;
+  /** The name of the named agent that does it; missing where an anonymous one does. */
+  readonly agent?: string;
+  /** Why its named agent is stuck since it ended; missing where it is not, or was cleared. */
+  readonly stuck?: string;
   /** What it said when its work was complete; missing if it did not. */
   readonly report?: { readonly summary: string; readonly outcome: string };
   /** Why it ended, if it did not end well; missing if it did. */
@@ -207,6 +211,11 @@ export interface StartedRun {
   readonly isConfined?: boolean;
   /** The tier that its model stands for; missing where a model was named. */
   readonly tier?: string;
+  /** When it asked for a seat, and when it had one, with its named agent; missing in old records. */
+  readonly askedAt?: number;
+  readonly seatedAt?: number;
+  /** The tier or model that was wanted, where its named agent has another; missing where it has that. */
+  readonly insteadOf?: string;
   /** Its conversation has begun, so that there is a session to resume; missing in old records. */
   readonly hasBegun?: boolean;
   /** The identity of its process; missing until it runs, and in old records. */
@@ -322,6 +331,8 @@ export interface Usage extends Kept {
   /** The role of the run; missing in old records. */
   readonly role?: string;
   readonly harness?: string;
+  /** The named agent that did the run; missing where an anonymous one did. */
+  readonly agent?: string;
   /** Milliseconds from its start to its end, or to the last check. */
   readonly duration?: number;
   /** How far the source of these numbers was read. */

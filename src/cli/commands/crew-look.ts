@@ -44,7 +44,7 @@ export const agentPs = command({
   },
   docs: {
     brief: "List the working agents, and what they are doing",
-    fullDescription: `A mark before an agent: ● it is busy, ○ it waits for a message, ◌ it is about to start or waits for a seat (at most agents.most agents work at the same time), ! it needs a person, ? unknown, ✗ it has ended. A cost is ? if the harness does not report it. Named agents without a task are listed below.
+    fullDescription: `A mark before an agent: ● it is busy, ○ it waits for a message, ◌ it is about to start or waits for a seat (at most agents.most agents work at the same time), ! it needs a person, ? unknown, ✗ it has ended. A cost is ? if the harness does not report it. Named agents that do nothing are listed below: without a task, or stuck, with the reason and what to do.
 
 --json: { runs: [${runForm}], agents: [${agentForm}] }
 With --watch, each line is one such document. activity is waiting, starting, busy, idle, asks, unknown or ended.
@@ -61,7 +61,10 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
     const shape = { paint: this.paint, columns: this.tableWidth };
     const show = ({ runs, agents }: Awaited<ReturnType<typeof look>>) => {
       if (runs.length > 0) this.print(writeRuns(runs, shape, Date.now()));
-      const idle = agents.filter(({ state }) => state === "idle");
+      const isShown = (name: string, of: string) => runs.some((run) => run.agent === name && run.project === of);
+      const idle = agents.filter(
+        ({ name, project: of, state }) => state === "idle" || (state === "stuck" && !isShown(name, of)),
+      );
       if (idle.length > 0) this.print(`${runs.length > 0 ? "\n" : ""}${writeIdleAgents(idle, shape)}`);
       if (runs.length === 0) this.say(whyEmpty(all, project));
       else this.say(`\n${marksOf(runs)}`);

@@ -11,7 +11,19 @@ import { given, writeJson } from "../text.ts";
 import { command, type FlagsOf } from "./command.ts";
 import { agentCleanup, agentKill, clean, crewCleanup, crewKill, merge } from "./crew-end.ts";
 import { agentPs, crewPs, dashboard, logs, peek, tellRunner } from "./crew-look.ts";
-import { agent, agentForm, json, numberFlag, optionalWord, project, task, textFlag, workflow } from "./parameters.ts";
+import {
+  agent,
+  agentExitCodes,
+  agentForm,
+  json,
+  numberFlag,
+  oneAgent,
+  optionalWord,
+  project,
+  task,
+  textFlag,
+  workflow,
+} from "./parameters.ts";
 import { allowFullPermissions } from "./project.ts";
 import { ticket } from "./ticket.ts";
 
@@ -37,7 +49,7 @@ const spawnParameters = {
       ...textFlag("H", "Its harness; otherwise the project's"),
       proposeCompletions: offerHarnesses,
     },
-    model: textFlag("M", "The model to ask its harness for"),
+    model: textFlag("M", "The model to ask its harness for, or a tier such as large"),
     json,
   },
 } as const;
@@ -53,7 +65,7 @@ const agentSpawn = command({
   parameters: spawnParameters,
   docs: {
     brief: "Create named agents, which you can give tasks to",
-    fullDescription: `A named agent is a slot with a harness and a model. It starts nothing by itself: give it a task with signalbox agent assign NAME TASK. Tasks do not need a named agent.
+    fullDescription: `A named agent is a slot with a harness and a model. It starts nothing by itself: give it a task with signalbox agent assign NAME TASK. Tasks do not need a named agent, except those of a workflow with agents: named, such as pipeline: their runs are done by idle agents with the wanted model, one run at a time, and missing agents are made as agents.per_model allows.
 
 Prints the names.
 
@@ -130,6 +142,24 @@ Exit codes: 0 ok, 1 it already has a task, or the task is over, 2 wrong usage, 3
     if (flags.json) return this.print(writeJson(answer));
     this.print(`${answer.name}  ${answer.task}  ${answer.state}`);
     this.say(`Runs of ${answer.task} use ${answer.harness} from now on. To see them: signalbox agent ps`);
+  },
+});
+
+const agentClear = command({
+  parameters: { positional: oneAgent, flags: { project, json } },
+  docs: {
+    brief: "Make a named agent available again that has failed a run",
+    fullDescription: `In a workflow with agents: named, such as pipeline, an agent whose run failed so that its task is held is stuck: it gets no other run, and counts against agents.per_model. If you continue the task (signalbox task continue TASK), the agent is available again by itself; this command does so at once, and leaves the task as it is.
+
+--json: ${agentForm}
+${agentExitCodes("it is not stuck after a run")}`,
+  },
+  async func(flags, agent) {
+    const call = createCall(this);
+    const { name: project } = await findProject(call, flags.project);
+    const answer = await call(routes.clearAgent, { params: { agent }, body: { project } });
+    if (flags.json) return this.print(writeJson(answer));
+    this.print(`${answer.name}  ${answer.state}`);
   },
 });
 
@@ -232,7 +262,14 @@ Exit codes: 0 ok, also if it was not running, 1 failed, 2 wrong usage, 3 no such
 });
 
 export const agentCommands = buildRouteMap({
-  routes: { spawn: agentSpawn, ps: agentPs, assign: agentAssign, kill: agentKill, cleanup: agentCleanup },
+  routes: {
+    spawn: agentSpawn,
+    ps: agentPs,
+    assign: agentAssign,
+    clear: agentClear,
+    kill: agentKill,
+    cleanup: agentCleanup,
+  },
   aliases: { list: "ps", ls: "ps", new: "spawn" },
   docs: { brief: "List, name and end agents" },
 });

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { defaultNames } from "../../engine/run-spec.ts";
+import type { Task } from "../../engine/task.ts";
 import { createTurns } from "../../keyed.ts";
 import type { Harness } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
@@ -19,13 +20,16 @@ import {
 } from "./brake.ts";
 import { createTreeBudgets, type TreeBudgets } from "./budgets.ts";
 import { checkRun, raiseFault } from "./check-run.ts";
-import { capsOf, createDispatch, type Dispatch, type Pauses, seatOf } from "./dispatch.ts";
-import { createKiller, endRun, healRun, killRun, noteEnding, type ReportedEnd, raise, reportEnd } from "./heal-run.ts";
+import { capsOf, createDispatch, type Dispatch, seatOf } from "./dispatch.ts";
+import { createKiller, endRun, healRun, noteEnding, raise } from "./heal-run.ts";
 import { createMail, type Mail, tellAgent } from "./messages.ts";
+import type { Pauses } from "./pauses.ts";
 import { createPollInterval } from "./poll-interval.ts";
 import { countedOf, readTurnOutput } from "./read-turn.ts";
+import { recoverRuns } from "./recover-runs.ts";
+import { createRoster, nameOf, type ProjectModels, type Roster } from "./roster.ts";
 import { eventsFile, sessionTitle, terminalSession } from "./run-order.ts";
-import { forgetEnded } from "./run-secrets.ts";
+import { type ReportedEnd, reportEnd } from "./run-record.ts";
 import { createPanes, createStrangers, type TerminalTrouble } from "./run-signs.ts";
 import { createIdle, createSleepers, taskRank } from "./sleepers.ts";
 import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
@@ -36,6 +40,8 @@ export interface AgentsPorts
   extends Omit<StartPorts, "dispatch" | "book" | "budgets" | "watch" | "tell" | "paused" | "launched"> {
   readonly tails: Tails;
   readonly pauses: Pauses;
+  /** The models of a project, and which may take the place of which. */
+  modelsOf(project: string): Promise<ProjectModels>;
   onError(error: unknown): void;
 }
 
@@ -43,6 +49,7 @@ export interface AgentsPorts
 export interface Agents {
   readonly performers: Performers;
   readonly dispatch: Dispatch;
+  readonly roster: Roster;
   readonly book: UsageBook;
   readonly budgets: TreeBudgets;
   readonly mail: Mail;
@@ -78,8 +85,9 @@ export function createAgents(given: AgentsPorts): Agents {
   const inTurn = createTurns();
   const watches = new Map<string, { watch: RunWatch; unwatch: () => void }>();
   const strangers = createStrangers({ store, raise: (watch, reason) => raise(given, watch, reason) });
+  const roster = createRoster({ store, clock, harnesses, config, modelsOf: given.modelsOf });
   const dispatch = createDispatch({
-    ...{ clock, caps: () => capsOf(config()), paused: given.pauses.why },
+    ...{ roster, clock, caps: () => capsOf(config()), paused: given.pauses.why },
     rankOf: (task) => taskRank(given, task),
   });
   const days = () => ({ projectDay: config().budgetProjectDay, day: config().budgetDay });
@@ -135,7 +143,7 @@ export function createAgents(given: AgentsPorts): Agents {
   /** Where the end cannot be saved because the disk is full, it is reported later; until then the run stays watched. */
   const over = async (run: Run, reported: ReportedEnd) => {
     const end = await withoutRepository(run, reported);
-    const answer = await reportEnd(given, run.task, run.key, end).catch(async (error) => {
+    const answer = await reportEnd({ ...given, stuck: tellStuck }, run.task, run.key, end).catch(async (error) => {
       await raiseFault(given, watches.get(run.id)?.watch, error);
       throw error;
     });
@@ -152,6 +160,23 @@ export function createAgents(given: AgentsPorts): Agents {
     if (!["error", "exit", "invalid"].includes(end.word)) return end;
     if ((await missingRepository(given.store, task)) !== undefined) stranded.add(id);
     return stranded.has(id) ? { word: "lost", reason: "The repository was moved while the agent worked." } : end;
+  };
+  /** The agent of this run is stuck, unless a person has continued the task meanwhile. */
+  const tellStuck = (run: Run, label: string) => {
+    roster.stuck(run, label);
+    track(store.getTask(run.task).then((stored) => stored && clearStuck(stored)));
+  };
+  const clearStuck = async (stored: StoredTask) => {
+    const cleared = roster.noticed(stored);
+    for (const agent of cleared) await roster.clear(agent);
+    if (cleared.length > 0) dispatch.wake();
+  };
+  /** Releases the agents of runs that the task does not want, and that were never started, or are over. */
+  const releaseAgents = async (task: Task) => {
+    for (const run of roster.runsOf(task.id)) {
+      if (isWanted(task, nameOf(run)) || dispatch.isSeated(run) || watches.has(run)) continue;
+      if ((await store.runs.get(run))?.endedAt !== undefined) dispatch.left(run);
+    }
   };
   const unwatch = (run: string) => {
     const found = watches.get(run);
@@ -299,14 +324,6 @@ export function createAgents(given: AgentsPorts): Agents {
     const hasWindows = [...panes.seen.panes.values()].some(({ session }) => session === terminalSession(task));
     if (hasWindows || own.length > 0) await terminal.closeSession(terminalSession(task));
   };
-  const isOwed = async (task: string, run: string) =>
-    (await store.openEffects(task)).some(({ effect }) => effect.action === "spawn_agent" && effect.agent?.run === run);
-  /** Closes live panes that belong to no wanted run; nothing else would end them. */
-  const closeStrays = async () => {
-    const names = new Set((await store.liveRuns()).map(({ started }) => started?.name));
-    for (const pane of await terminal.list())
-      if (pane.dead === undefined && !names.has(pane.run)) await terminal.close(pane.run);
-  };
   const halt = (run: Run) =>
     given.pauses.isHalted(run.project) && track(end(run, { word: "lost", reason: "A person has paused everything." }));
   const own = { dispatch, book, budgets, watch, tell: mail.tell, paused: given.pauses.why, launched: halt };
@@ -315,6 +332,7 @@ export function createAgents(given: AgentsPorts): Agents {
   return {
     ports: given,
     dispatch,
+    roster,
     book,
     budgets,
     mail,
@@ -340,9 +358,12 @@ export function createAgents(given: AgentsPorts): Agents {
     end,
     isAsleep: sleepers.isAsleep,
     wakeUp: sleepers.wake,
-    noticed({ task, isOpen }) {
+    noticed(stored) {
+      const { task, isOpen } = stored;
       if (!isOpen) track(endTask(task.id));
-      dispatch.recheck(task.id, (run) => isWanted(task, run.slice(run.indexOf("/") + 1)));
+      dispatch.recheck(task.id, (run) => isWanted(task, nameOf(run)));
+      track(clearStuck(stored));
+      if (roster.runsOf(task.id).length > 0) track(releaseAgents(task));
       dispatch.moved(task.id);
       if (isOpen) track(sleepers.noticed(task));
       if (task.tmuxSession === "" || task.tmuxSession === sessionTitle(task) || !isOpen) return;
@@ -355,38 +376,12 @@ export function createAgents(given: AgentsPorts): Agents {
       dispatch.wake();
       track(lookAtAll());
     },
-    async recover() {
-      await book.open();
-      const all = (await store.runs.list({})).filter(({ started }) => started !== undefined);
-      const hasWindows = all.some(({ started }) => started?.mode === "session");
-      if (hasWindows) await panes.look().catch(onError);
-      const sleeping: Run[] = [];
-      for (const run of all) {
-        if (run.endedAt !== undefined) continue;
-        const task = (await store.getTask(run.task))?.task;
-        if (task === undefined || !isWanted(task, run.key)) {
-          // A run that cannot be ended must not stop the others from being adopted; `kill` retries it.
-          await kill(run)
-            .then(() => close(run))
-            .catch(onError);
-          continue;
-        }
-        if (run.started?.asleepSince !== undefined) {
-          await killRun(given, run).catch(onError);
-          sleeping.push(run);
-          continue;
-        }
-        // The owed effect starts a run whose program was not started yet.
-        if (run.pid === 0 && (await isOwed(task.id, run.key))) continue;
-        // It keeps the seat until the first check; if it is idle then, it releases the seat.
-        dispatch.seated(seatOf(run));
-        watch(run);
-        idle.adopted(run.id, await mail.lastTold(run));
-      }
-      for (const run of sleeping) await sleepers.adopted(run);
-      if (hasWindows) await closeStrays().catch(onError);
-      forgetEnded(places.runs, all);
-    },
+    recover: () =>
+      recoverRuns({
+        ...{ given, book, panes, dispatch, roster, kill, close, watch, onError, tellStuck },
+        adoptIdle: async (run) => idle.adopted(run.id, await mail.lastTold(run)),
+        adoptAsleep: sleepers.adopted,
+      }),
     async stop() {
       isStopped = true;
       cancelPoll();

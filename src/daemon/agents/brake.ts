@@ -8,7 +8,8 @@ import type { Clock } from "../../ports/system.ts";
 import { type Callers, publishAgents } from "../callers.ts";
 import type { Perform } from "../perform.ts";
 import type { Answer } from "../submit.ts";
-import { type Ending, type KillPorts, killRun, type ReportedEnd } from "./heal-run.ts";
+import { type Ending, type KillPorts, killRun } from "./heal-run.ts";
+import type { ReportedEnd } from "./run-record.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 export interface BrakePorts extends KillPorts {

@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { Fault } from "../../fault.ts";
-import { type Block, type Caps, createDispatch, namedReset, type Rank } from "./dispatch.ts";
+import { type Block, type Caps, createDispatch, namedReset } from "./dispatch.ts";
+import { inOrder, type Rank } from "./queue-order.ts";
 
 function stage(caps: Partial<Caps> = {}) {
   const clock = createScriptedClock(1_000_000);
@@ -336,4 +338,27 @@ test("a run that a budget blocks has no place in the queue for seats", async () 
     void dispatch.enter({ run, task: run, project: "coffee", harness: "claude" }, async () => block).catch(() => {});
   await settle();
   expect([dispatch.whyWaiting("a"), dispatch.whyWaiting("b")]).toEqual([block.text, block.text]);
+});
+
+const rank = fc.record({ ways: fc.nat(3), priority: fc.nat(2), order: fc.nat(9) });
+
+test("no run that wants a named agent stands behind a later one of the same priority; others stand by their ranks", () => {
+  const waiting = fc.record({ rank, isNamed: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(waiting, { maxLength: 12 }), (all) => {
+      const queue = all.map(({ rank, isNamed }) => ({ rank, seat: isNamed ? { wants: {} } : {} }));
+      const ordered = inOrder(queue);
+      expect(new Set(ordered)).toEqual(new Set(queue));
+      const isNamed = ({ seat }: (typeof queue)[number]) => "wants" in seat;
+      const pairs = (some: typeof ordered) => some.slice(1).map((each, at) => [some[at]?.rank ?? each.rank, each.rank]);
+      for (const [one, other] of pairs(ordered.filter(isNamed)) as [Rank, Rank][])
+        expect(one.priority > other.priority || (one.priority === other.priority && one.order <= other.order)).toBe(
+          true,
+        );
+      for (const [one, other] of pairs(ordered.filter((each) => !isNamed(each))) as [Rank, Rank][])
+        expect(one.ways - other.ways || other.priority - one.priority || one.order - other.order).toBeLessThanOrEqual(
+          0,
+        );
+    }),
+  );
 });

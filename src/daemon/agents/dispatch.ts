@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
-import { publishFile } from "../../durable-file.ts";
 import { Fault } from "../../fault.ts";
 import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentence, sentences, shownTime } from "../../text.ts";
+import { inOrder, last, type Rank } from "./queue-order.ts";
+import type { AgentWish, GivenAgent, Roster } from "./roster.ts";
 
 interface Seat {
   /** The record's id. */
@@ -12,6 +12,8 @@ interface Seat {
   readonly task: string;
   readonly project: string;
   readonly harness: string;
+  /** The named agent that it wants; missing where an anonymous one does it, or its named agent is known. */
+  readonly wants?: Pick<AgentWish, "model" | "label">;
 }
 
 /** Why a budget does not let a run start. */
@@ -22,18 +24,6 @@ export interface Block {
   readonly owner: string;
   /** False where the run may start by itself, when others have ended. */
   readonly needsPerson: boolean;
-}
-
-/**
- * The order of waiting runs: the task with the fewest transitions to its end first, then the higher priority, then the
- * older task.
- */
-export interface Rank {
-  /** The number of transitions from the task's state to its end. */
-  readonly ways: number;
-  readonly priority: number;
-  /** The number of the task among all tasks; older tasks have smaller numbers. */
-  readonly order: number;
 }
 
 export interface Caps {
@@ -50,9 +40,9 @@ export interface Caps {
 export interface Dispatch {
   /**
    * Returns when the run has a seat. Refused with `agents.superseded` when it has ended or is not wanted any more. While
-   * `blockOf` gives a block, the run gets no seat.
+   * `blockOf` gives a block, the run gets no seat. With the seat comes the named agent, if the run wants one.
    */
-  enter(seat: Seat, blockOf?: () => Promise<Block | undefined>): Promise<void>;
+  enter(seat: Seat, blockOf?: () => Promise<Block | undefined>): Promise<GivenAgent | undefined>;
   /** Gives a seat to a run that is working already, even if none is free. */
   seated(seat: Seat): void;
   /** The run has stopped working and releases its seat; it may still wait for another. */
@@ -99,6 +89,8 @@ interface DispatchPorts {
   rankOf(task: string): Promise<Rank>;
   /** A sentence where the project is paused; otherwise undefined. */
   paused(project: string): string | undefined;
+  /** The named agents; missing where no run wants one. */
+  readonly roster?: Pick<Roster, "prepare" | "choose" | "take" | "release">;
 }
 
 interface Waiting {
@@ -109,7 +101,7 @@ interface Waiting {
   block: Block | undefined;
   /** How often it was asked what holds the run up; only the last answer counts. */
   asked: number;
-  start(): void;
+  start(agent: GivenAgent | undefined): void;
   refuse(error: Fault): void;
 }
 
@@ -133,7 +125,7 @@ export function namedReset(at: number | undefined, now: number): number | undefi
   return at !== undefined && at > now && at - now <= maxLimit ? at : undefined;
 }
 
-export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): Dispatch {
+export function createDispatch({ clock, caps, rankOf, paused, roster }: DispatchPorts): Dispatch {
   const seats = new Map<string, Seat>();
   const queue: Waiting[] = [];
   const limits = new Map<string, { until: number; length: number; reason: string }>();
@@ -159,7 +151,8 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     return limits.get(harness);
   };
   let isStopped = false;
-  const whyNot = ({ run, project, harness }: Seat): string | undefined => {
+  const whyNot = (seat: Seat): string | undefined => {
+    const { run, project, harness } = seat;
     if (seats.has(run)) return undefined;
     const halt = paused(project);
     if (halt !== undefined) return halt;
@@ -174,7 +167,9 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     const own = perHarness[harness];
     if (own !== undefined && count((seat) => seat.harness === harness) >= own)
       return `The maximum of agents at work in ${harness} is ${own} (agents.per_harness).`;
-    return undefined;
+    if (seat.wants === undefined) return undefined;
+    const choice = roster?.choose({ ...seat, ...seat.wants });
+    return choice?.kind === "wait" ? choice.reason : undefined;
   };
 
   const whyWaits = (isSelected: (seat: Seat) => boolean): string | undefined => {
@@ -199,15 +194,34 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
   const stopping = () => new Fault("agents.stopping", "The daemon is stopping.", { retry: "later" });
   const superseded = () => new Fault("agents.superseded", "The task no longer wants this run.");
 
+  const leave = (run: string) => {
+    const hadAgent = roster?.release(run) ?? false;
+    if (seats.delete(run) || hadAgent) fill();
+  };
+  const begin = ({ seat, start, refuse: refused }: Waiting) => {
+    if (seat.wants === undefined || roster === undefined) return start(undefined);
+    const { agent, stored } = roster.take({ ...seat, ...seat.wants });
+    if (stored === undefined) return start(agent);
+    stored.then(
+      () => start(agent),
+      (error) => {
+        leave(seat.run);
+        refused(error as Fault);
+      },
+    );
+  };
+
   const fill = () => {
-    // The sort is stable: runs of one task start in the order in which they came.
-    queue.sort((one, other) => compareRanks(one.rank ?? last, other.rank ?? last));
+    queue.splice(0, queue.length, ...inOrder(queue));
+    // An older task may be among those whose ranks are being asked for.
+    const isLearning = queue.some(({ seat, rank }) => seat.wants !== undefined && rank === undefined);
     // A run that cannot start does not block the runs behind it.
     for (const each of [...queue]) {
+      if (isLearning && each.seat.wants !== undefined) continue;
       if (each.rank === undefined || each.block !== undefined || whyNot(each.seat) !== undefined) continue;
       queue.splice(queue.indexOf(each), 1);
       seats.set(each.seat.run, each.seat);
-      each.start();
+      begin(each);
     }
     cancel();
     const [first] = [...limits.values()].map(({ until }) => until).sort((a, b) => a - b);
@@ -218,7 +232,11 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
   const learn = async (each: Waiting) => {
     const asked = ++each.asked;
     try {
-      const [rank, block] = await Promise.all([rankOf(each.seat.task).catch(() => last), each.blockOf?.()]);
+      const [rank, block] = await Promise.all([
+        rankOf(each.seat.task).catch(() => last),
+        each.blockOf?.(),
+        each.seat.wants === undefined ? undefined : roster?.prepare(each.seat.project),
+      ]);
       if (asked !== each.asked) return;
       const before = each.block;
       each.rank = rank;
@@ -234,13 +252,14 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     }
   };
 
-  const recheckBlocks = () => {
-    for (const each of queue.filter(({ block }) => block !== undefined)) void learn(each);
+  const relearn = (isSelected: (waiting: Waiting) => boolean) => {
+    for (const each of queue.filter(isSelected)) void learn(each);
   };
+  const recheckBlocks = () => relearn(({ block }) => block !== undefined);
 
   return {
     enter: (seat, blockOf) =>
-      new Promise<void>((start, refuse) => {
+      new Promise<GivenAgent | undefined>((start, refuse) => {
         if (isStopped) return refuse(stopping());
         // Queued before its rank is known, so that `recheck` can refuse it meanwhile.
         const waiting: Waiting = { seat, rank: undefined, blockOf, block: undefined, asked: 0, start, refuse };
@@ -261,11 +280,11 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
     left(run) {
       refuse((seat) => seat.run === run, superseded());
       recheckBlocks();
-      if (seats.delete(run)) fill();
+      leave(run);
     },
     isSeated: (run) => seats.has(run),
     moved(task) {
-      for (const each of queue.filter(({ seat }) => seat.task === task)) void learn(each);
+      relearn(({ seat }) => seat.task === task);
       recheckBlocks();
     },
     blocksOf: (owner) => queue.flatMap(({ block }) => (block?.owner === owner ? [block] : [])),
@@ -305,7 +324,8 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
         return found === undefined ? [] : [{ harness, until: found.until, reason: found.reason }];
       }),
     wake() {
-      recheckBlocks();
+      // The models of projects may have changed too.
+      relearn(({ block, seat }) => block !== undefined || seat.wants !== undefined);
       fill();
     },
     whyWaiting: (task) => whyWaits((seat) => seat.task === task),
@@ -328,13 +348,6 @@ export function createDispatch({ clock, caps, rankOf, paused }: DispatchPorts): 
   };
 }
 
-/** The rank of a task whose distance from its end is unknown. */
-const last: Rank = { ways: Number.MAX_SAFE_INTEGER, priority: 0, order: Number.MAX_SAFE_INTEGER };
-
-function compareRanks(one: Rank, other: Rank): number {
-  return one.ways - other.ways || other.priority - one.priority || one.order - other.order;
-}
-
 export function seatOf({ id, task, project, harness }: Run): Seat {
   return { run: id, task, project, harness };
 }
@@ -343,57 +356,4 @@ export function capsOf({ agentsMost, agentsPerProject, agentsPerHarness }: Agent
   const pairs = agentsPerHarness.map((each) => each.split("=") as [string, string]);
   const perHarness = Object.fromEntries(pairs.map(([name, most]) => [name, Number(most)]));
   return { most: agentsMost, perProject: agentsPerProject, perHarness };
-}
-
-/**
- * Which projects are paused: nothing is started for them, and nothing is lost. Stored in a file, so that it survives a
- * restart.
- */
-export interface Pauses {
-  /** A sentence where the project or everything is paused; otherwise undefined. */
-  why(project: string): string | undefined;
-  list(): PausedState;
-  /** An empty project means all. `isAtOnce`: the working runs end too, and so do those that are about to start. */
-  set(project: string, isPaused: boolean, isAtOnce?: boolean): void;
-  /** Whether a program of the project that was just started must be ended. */
-  isHalted(project: string): boolean;
-}
-
-interface PausedState {
-  readonly all: boolean;
-  readonly projects: readonly string[];
-}
-
-export function createPauses(file: string): Pauses {
-  let state = read(file);
-  const halted = new Set<string>();
-  return {
-    why(project) {
-      if (state.all) return "Everything is paused. Resume with: signalbox resume --all";
-      return state.projects.includes(project)
-        ? `The project ${project} is paused. Resume with: signalbox resume --project ${project}`
-        : undefined;
-    },
-    list: () => state,
-    isHalted: (project) => halted.has("") || halted.has(project),
-    set(project, isPaused, isAtOnce = false) {
-      if (isAtOnce) halted.add(project);
-      else if (!isPaused && project === "") halted.clear();
-      else if (!isPaused) halted.delete(project);
-      const others = state.projects.filter((each) => each !== project);
-      // Resuming everything resumes the paused projects too.
-      if (project === "") state = { all: isPaused, projects: isPaused ? state.projects : [] };
-      else state = { ...state, projects: isPaused ? [...others, project] : others };
-      publishFile(file, `${JSON.stringify(state)}\n`, { mode: 0o600 });
-    },
-  };
-}
-
-function read(file: string): PausedState {
-  try {
-    const { all, projects } = JSON.parse(readFileSync(file, "utf8")) as PausedState;
-    return { all: all === true, projects: Array.isArray(projects) ? projects.map(String) : [] };
-  } catch {
-    return { all: false, projects: [] };
-  }
 }

@@ -1,7 +1,6 @@
 import type { TaskEvent } from "../../engine/decision.ts";
 import { countsAsAnswer, reportOf } from "../../engine/handed.ts";
 import type { Healing } from "../../engine/reconcile.ts";
-import type { RunEnd } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault, tell } from "../../fault.ts";
@@ -14,13 +13,11 @@ import type { Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { Terminal } from "../../ports/terminal.ts";
 import { lastWords, oneLine, sentences } from "../../text.ts";
-import { type Callers, publishAgents } from "../callers.ts";
-import type { Answer, Submit } from "../submit.ts";
 import type { Confine } from "./confine.ts";
 import { type Dispatch, defaultLimit, namedReset } from "./dispatch.ts";
 import { countedOf, countedUpTo, endingSignal, readTurn } from "./read-turn.ts";
-import { processName, readOrder, runMark, runRecordId } from "./run-order.ts";
-import { endingOf } from "./run-record.ts";
+import { processName, readOrder, runMark } from "./run-order.ts";
+import { endingOfUnwanted, type ReportedEnd } from "./run-record.ts";
 import { forgetSecrets, orderAgain, type SecretPorts } from "./run-secrets.ts";
 import { isOfConversation, usageIn } from "./run-signs.ts";
 import { identified, launchRun } from "./start-run.ts";
@@ -108,7 +105,7 @@ export function createKiller(ports: KillerPorts) {
   const close = async ({ id }: Run) => {
     const run = await store.runs.get(id);
     if (run !== undefined && run.endedAt === undefined)
-      await store.runs.put({ ...run, endedAt: clock.now(), word: "killed" });
+      await store.runs.put({ ...run, endedAt: clock.now(), ...(await endingOfUnwanted(store, run)) });
   };
   const kill = async (run: Run): Promise<void> => {
     const watched = ports.forget(run);
@@ -347,50 +344,4 @@ async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: 
   await watch.keep(await identified(ports, { ...watch.run, pid }));
   watch.close();
   ports.rewatch(watch.run);
-}
-
-interface ReportPorts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly places: Places;
-  readonly callers: Pick<Callers, "revoke">;
-  readonly submit: Submit;
-}
-
-export interface ReportedEnd {
-  readonly word: RunEnd;
-  readonly reason?: string;
-  readonly answer?: unknown;
-  /** Another try would end in the same way. */
-  readonly isFinal?: true;
-}
-
-/**
- * A run has ended: revokes its credential, then reports the end to the engine. Only then is the record closed: if the
- * daemon dies in between, it finds and judges the run again, and the engine recognises the second report.
- */
-export async function reportEnd(
-  { store, clock, places, callers, submit }: ReportPorts,
-  task: string,
-  run: string,
-  { word, reason = "", answer, isFinal }: ReportedEnd,
-): Promise<Answer> {
-  await callers.revoke(task, run);
-  const before = (await store.getTask(task))?.task;
-  // The reason goes into the history and to people's terminals.
-  const why = oneLine(reason, 600);
-  const told = await submit(task, {
-    ...{ kind: "ended", run, word },
-    ...(why === "" ? {} : { reason: why }),
-    ...(answer === undefined ? {} : { answer }),
-    ...(isFinal === undefined ? {} : { isFinal }),
-  });
-  const known = await store.runs.get(runRecordId(task, run));
-  if (known !== undefined && known.endedAt === undefined) {
-    const ending = await endingOf(store, known, before, told, { word, reason: why });
-    await store.runs.put({ ...known, endedAt: clock.now(), ...ending });
-  }
-  if (known?.started !== undefined) forgetSecrets(places.runs, known.started.name);
-  await publishAgents({ store, places });
-  return told;
 }

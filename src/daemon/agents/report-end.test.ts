@@ -10,7 +10,7 @@ import { makePrivateFolder } from "../../home/make-folder.ts";
 import { homePlaces } from "../../home/places.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Answer } from "../submit.ts";
-import { reportEnd } from "./heal-run.ts";
+import { reportEnd } from "./run-record.ts";
 
 const run: Run = {
   ...{ id: "t1/worker#1", project: "coffee", task: "t1", at: 0, key: "worker#1", role: "worker", harness: "any" },

@@ -194,7 +194,7 @@ export function paneProcess(
 const maxOpenTime = 30_000;
 
 /** The result of the last listing of all panes, and whether the terminal server answers. */
-interface Panes {
+export interface Panes {
   readonly seen: Seen;
   /** How many listings have begun. */
   readonly looks: number;

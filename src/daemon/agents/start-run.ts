@@ -29,6 +29,7 @@ import type { Dispatch } from "./dispatch.ts";
 import { checkPermissions, type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
 import { missedMessages, noteMissed, promptKey, withMissed } from "./messages.ts";
 import { chooseModel } from "./models.ts";
+import { type GivenAgent, labelOf } from "./roster.ts";
 import {
   type EnvironmentPorts,
   hookCommand,
@@ -104,20 +105,26 @@ export function spawnAgent(ports: StartPorts): Perform {
       ...{ id, key: order.run, role: order.role, harness: harness.name, limit: order.spec.limits.cost },
     };
     const seat = { run: id, task: task.id, project: task.project, harness: harness.name };
+    const isNamed = (await ports.workflowOf(task)).agents === "named";
+    const wants = isNamed ? { wants: { model: order.model, label: labelOf(task) } } : {};
+    const askedAt = ports.clock.now();
     for (;;) {
+      let agent: GivenAgent | undefined;
       try {
-        await ports.dispatch.enter(seat, () => ports.budgets.blockOf(task.id, run));
+        agent = await ports.dispatch.enter({ ...seat, ...wants }, () => ports.budgets.blockOf(task.id, run));
       } catch (error) {
         if (error instanceof Fault && error.code === "agents.superseded") return;
         throw error;
       }
+      const seatedAt = ports.clock.now();
       try {
         // The run may have waited long, so the task is read again.
         const now = (await ports.store.getTask(task.id))?.task;
         if (now === undefined || !isWanted(now, order.run)) return ports.dispatch.left(id);
         // The day's budget may have been used up meanwhile.
         ports.book.check(now, ports.clock.now());
-        if (await start(ports, harness, now, order, key, run)) return;
+        const seated = { agent, askedAt, seatedAt };
+        if (await start(ports, harness, now, order, key, run, seated)) return;
         // The project was paused, or another run took the rest of the budget, before the program was started.
         ports.dispatch.left(id);
       } catch (error) {
@@ -199,6 +206,12 @@ function otherHarness(spec: AgentOrder["spec"], { id, harness, reviewHarness }: 
   return flags === "" ? [] : [`Or take another harness, and then continue: signalbox task update ${id} ${flags}`];
 }
 
+interface Seated {
+  readonly agent: GivenAgent | undefined;
+  readonly askedAt: number;
+  readonly seatedAt: number;
+}
+
 /** Returns whether the run was started; it is not where its project was paused before, or its budget is taken. */
 async function start(
   ports: StartPorts,
@@ -207,10 +220,11 @@ async function start(
   order: AgentOrder,
   key: string,
   about: NewRun,
+  { agent, ...times }: Seated,
 ): Promise<boolean> {
   const { store, clock, places, processes, terminal } = ports;
   const { spec } = order;
-  const { model, tier } = chooseModel(await ports.tiersOf(task.project), harness, order.model);
+  const { model, tier } = chooseModel(await ports.tiersOf(task.project), harness, agent?.model ?? order.model);
   const id = runRecordId(task.id, order.run);
   const name = runName(task.id, order.run);
   const { runFolder, events } = await makeRunFolder(places, name);
@@ -270,7 +284,9 @@ async function start(
     ...(await transcriptOf(harness, launch.session || session, folder)),
     raised: "",
     isConfined: launch.isConfined,
+    ...times,
     ...(tier === "" ? {} : { tier }),
+    ...(agent === undefined || agent.insteadOf === "" ? {} : { insteadOf: agent.insteadOf }),
   };
   let run: Run = {
     id,
@@ -286,6 +302,7 @@ async function start(
     pid: 0,
     endedAt: undefined,
     word: "",
+    ...(agent === undefined ? {} : { agent: agent.name }),
     started,
   };
   if (ports.paused(task.project) !== undefined) return false;
@@ -355,9 +372,11 @@ export async function transcriptOf(harness: Harness, session: string, folder: st
   return { transcript, transcriptFrom: size };
 }
 
-function startedEvent({ key, role, harness, model, session, started }: Run): TaskEvent {
-  const { window = "", isResumed: resumed, isConfined: sandbox = false, tier = "" } = started ?? {};
-  const data = { run: key, role, harness, model, tier, session, window, resumed, sandbox };
+function startedEvent({ key, role, harness, model, agent = "", session, started }: Run): TaskEvent {
+  const { window = "", isResumed: resumed, isConfined: sandbox = false, tier = "", insteadOf = "" } = started ?? {};
+  const time = (at: number | undefined) => (at === undefined ? "" : new Date(at).toISOString());
+  const times = { asked: time(started?.askedAt), seated: time(started?.seatedAt) };
+  const data = { run: key, role, harness, model, tier, agent, insteadOf, ...times, session, window, resumed, sandbox };
   return { type: "agent.started", by: "engine", data, set: {} };
 }
 

@@ -183,9 +183,10 @@ export function createUsageBook(
 }
 
 function blank(run: Run): Usage {
-  const { id, project, task, key, role, harness, model } = run;
+  const { id, project, task, key, role, harness, model, agent } = run;
   return {
     ...{ id, project, task, role, harness, model },
+    ...(agent === undefined ? {} : { agent }),
     at: run.started?.at ?? run.at,
     run: key,
     inputTokens: 0,

@@ -4,14 +4,15 @@ import { type AgentSight, reconcileAgent, recordedState } from "../../engine/rec
 import type { Task } from "../../engine/task.ts";
 import { Fault, tell } from "../../fault.ts";
 import type { Agent, Run } from "../../ports/records.ts";
-import type { Project, Store } from "../../ports/store.ts";
+import type { Project } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { givingOrder } from "../../tickets/ready-tickets.ts";
 import { hasMarker, readTurnOutput } from "../agents/read-turn.ts";
+import { orderMade } from "../agents/roster.ts";
 import { processName, readOrder } from "../agents/run-order.ts";
 import type { Core } from "../core.ts";
 import { eventsOf } from "../project.ts";
-import { giveTicket, orderMade, settleAgent, withAgent } from "./give-ticket.ts";
+import { giveTicket, settleAgent, withAgent } from "./give-ticket.ts";
 import { readTickets } from "./tickets.ts";
 
 interface CrewRunnerPorts {
@@ -106,7 +107,7 @@ async function giveOut(
     const { tickets, tasks } = await readTickets(core, project);
     const waiting = givingOrder(tickets).filter(({ id, status }) => status === "open" && !tasks.has(id));
     let room = most - [...tasks.values()].filter(({ open }) => open !== undefined).length;
-    for (const agent of await idleAgents(core.store, project.name)) {
+    for (const agent of await idleAgents(core, project.name)) {
       for (let isGiven = false; !isGiven && room > 0 && waiting.length > 0 && goesOn(); ) {
         const ticket = waiting.shift()?.id ?? "";
         try {
@@ -135,9 +136,11 @@ async function bringBack(core: Core, project: string): Promise<void> {
 }
 
 /** The idle agents, in the order in which they were created. */
-async function idleAgents(store: Store, project: string): Promise<readonly Agent[]> {
+async function idleAgents({ store, agents }: Core, project: string): Promise<readonly Agent[]> {
   const idle: Agent[] = [];
   for (const agent of await store.agents.list({ project })) {
+    // It does a run of another task, or has failed one.
+    if (agents?.roster.workOf(agent.id) !== undefined || agents?.roster.stuckOf(agent.id) !== undefined) continue;
     if (agent.task === "" || !(await store.getTask(agent.task))?.isOpen) idle.push(agent);
   }
   return idle.toSorted(orderMade);

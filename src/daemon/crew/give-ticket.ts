@@ -30,8 +30,11 @@ export function giveTicket(core: Core, project: Project, { id }: Agent, order: T
           fix: "Choose one that is idle: signalbox crew ps",
         },
       ]);
-    await core.store.agents.put({ ...agent, taking: order.ticket });
+    const reserved = core.agents?.roster.hold(id);
+    if (reserved !== undefined)
+      throw new Refusal([{ code: "not-waiting", text: reserved, fix: "Choose one that is idle: signalbox crew ps" }]);
     try {
+      await core.store.agents.put({ ...agent, taking: order.ticket });
       const made = await makeTask(core, {
         ...{ ...order, project: project.name, branch: branchOf(name, order.ticket), harness: agent.harness },
         ...(agent.model === "" ? {} : { model: agent.model }),
@@ -41,6 +44,8 @@ export function giveTicket(core: Core, project: Project, { id }: Agent, order: T
     } catch (error) {
       await core.store.agents.put({ ...agent, taking: "" });
       throw error;
+    } finally {
+      core.agents?.roster.unhold(id);
     }
   });
 }
@@ -86,11 +91,6 @@ export function branchOf(name: string, ticket: string): string {
 
 function shown({ project, number }: { readonly project: string; readonly number: number }): string {
   return `${project}#${number}`;
-}
-
-/** Sorts agents by creation time; of those that were created together, Z comes before AA. */
-export function orderMade(a: Agent, b: Agent): number {
-  return a.at - b.at || a.id.length - b.id.length || (a.id < b.id ? -1 : 1);
 }
 
 type Ports = Pick<Core, "agents" | "scheduler" | "store">;

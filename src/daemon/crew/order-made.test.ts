@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Agent } from "../../ports/records.ts";
-import { orderMade } from "./give-ticket.ts";
+import { orderMade } from "../agents/roster.ts";
 
 test("agents are sorted by creation time, and those that were created together by name", () => {
   const agents = [

@@ -34,7 +34,8 @@ async function view(task: Partial<Task>, run?: Partial<Run>, waiting?: string, m
     } as Run);
   }
   if (merge !== undefined) await store.merges.put({ id: "t1", project: "coffee", task: "t1", ...merge } as Merge);
-  const agents = { watches: () => [], book: { list: () => [] }, dispatch: { whyWaiting: () => waiting } };
+  const roster = { workOf: () => undefined, stuckOf: () => undefined };
+  const agents = { watches: () => [], book: { list: () => [] }, dispatch: { whyWaiting: () => waiting }, roster };
   const scheduler = { waits: () => false };
   const looking = { store, clock: { now: () => 0, after: () => () => {} }, workflowOf: async () => crew };
   const needs = {

@@ -6,10 +6,12 @@ import type { Routes } from "../../api/routes.ts";
 import { type AgentState, recordedState } from "../../engine/reconcile.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
-import type { Agent, StartedRun } from "../../ports/records.ts";
+import type { Agent, StartedRun, Usage } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { sentence } from "../../text.ts";
 import type { Agents } from "../agents/agents.ts";
 import { checkNeeds, harnessNamed } from "../agents/harnesses.ts";
+import { clearCommand, labelOf, nameOf, workText } from "../agents/roster.ts";
 import { addUp } from "../agents/usage.ts";
 import { findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
@@ -32,24 +34,19 @@ export function addAgents(core: Core): Handler<Routes["addAgents"]> {
   return async ({ body }) => {
     const project = await mustHave(core, body.project);
     const harness = body.harness ?? (project.harness || core.config().values.harness || "claude");
-    harnessNamed(agentsOf(core).ports.harnesses, harness);
-    // A mutex, so that concurrent requests do not choose the same name: the second would overwrite the first agent.
-    const made = await core.inTurn(`agents ${project.name}`, async () => {
-      const known = new Set((await core.store.agents.list({ project: project.name })).map(({ id }) => nameOf(id)));
-      const names = body.name === undefined ? freeNames(known, body.count ?? 1) : [checked(body.name, known)];
-      const agents = names.map(
-        (name): Agent => ({
-          ...{ id: `${project.name}/${name}`, project: project.name, task: "", at: core.clock.now() },
-          ...{ role: "worker", harness, model: body.model ?? "", state: "idle", reason: "" },
-        }),
-      );
-      for (const agent of agents) await core.store.agents.put(agent);
-      return agents;
-    });
+    const { ports, roster, dispatch } = agentsOf(core);
+    harnessNamed(ports.harnesses, harness);
+    const who = body.name === undefined ? { count: body.count ?? 1 } : { name: body.name };
+    const { agents, stored } = roster.make(project.name, who, { harness, model: body.model ?? "" });
+    await stored;
+    // Runs may wait for such an agent.
+    dispatch.wake();
     core.crew.wake();
-    return { agents: await Promise.all(made.map((agent) => agentView(core, agent))) };
+    return { agents: await Promise.all(agents.map((agent) => agentView(core, agent))) };
   };
 }
+
+const idleFix = "Choose an idle agent: signalbox agent ps";
 
 export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
   return async (asked) => {
@@ -65,8 +62,8 @@ export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
         throw new Refusal([
           {
             code: "not-waiting",
-            text: `${view.name} is ${view.state}, with ${view.task}.`,
-            fix: "Choose an idle agent: signalbox agent ps",
+            text: `${view.name} is ${view.state}${view.task === "" ? "" : `, with ${view.task}`}.`,
+            fix: idleFix,
           },
         ]);
       const { task } = await findTask(core, { ...asked, params: { task: reference }, query: { project } });
@@ -74,10 +71,46 @@ export function assignAgent(core: Core): Handler<Routes["assignAgent"]> {
       const { harnesses, config } = agentsOf(core).ports;
       const lacking = checkNeeds(harnesses, workflow, { ...task, harness: agent.harness }, config());
       if (lacking.length > 0) throw new Refusal(lacking);
+      const reserved = agentsOf(core).roster.hold(agent.id);
+      if (reserved !== undefined) throw new Refusal([{ code: "not-waiting", text: reserved, fix: idleFix }]);
       const set = { harness: agent.harness, ...(agent.model === "" ? {} : { model: agent.model }) };
-      await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set });
-      return agentView(core, await bindAgent(core, agent, task.id));
+      try {
+        await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set });
+        return await agentView(core, await bindAgent(core, agent, task.id));
+      } finally {
+        agentsOf(core).roster.unhold(agent.id);
+        agentsOf(core).dispatch.wake();
+      }
     });
+  };
+}
+
+/** Makes an agent available again that has failed a run. The task that it failed stays as it is. */
+export function clearAgent(core: Core): Handler<Routes["clearAgent"]> {
+  return async ({ params, body }) => {
+    const { name: project } = await mustHave(core, body.project);
+    const name = params.agent ?? "";
+    const agent = await core.store.agents.get(`${project}/${name}`);
+    if (agent === undefined)
+      throw new Fault("agent.missing", `${project} has no agent "${name}".`, {
+        hint: `See them: signalbox agent ps --project ${project}`,
+      });
+    const { roster, dispatch } = agentsOf(core);
+    if (!(await roster.clear(agent.id))) {
+      const { state, task } = await agentView(core, agent);
+      throw new Refusal([
+        {
+          code: "not-waiting",
+          text: `${name} has failed no run: it is ${state}${task === "" ? "" : `, with ${task}`}.`,
+          fix:
+            task === "" ? "There is nothing to clear." : `See what the task waits for: signalbox task explain ${task}`,
+        },
+      ]);
+    }
+    dispatch.wake();
+    core.crew.wake();
+    core.log.info("A stuck agent was cleared", { agent: agent.id });
+    return agentView(core, agent);
   };
 }
 
@@ -95,7 +128,11 @@ export function cleanAgents(core: Core): Handler<Routes["cleanAgents"]> {
       await withAgent(core, id, async (agent) => {
         if (agent === undefined || !projects.has(agent.project)) return;
         if ((await agentView(core, agent)).state !== "idle") return;
-        await act(`the agent ${id}`, () => core.store.agents.remove(id));
+        await act(`the agent ${id}`, async () => {
+          // A run may have got it since.
+          if (core.agents?.roster.hold(id) !== undefined) return;
+          await core.store.agents.remove(id).finally(() => core.agents?.roster.unhold(id));
+        });
       });
     if (body.onlyAgents) return { done };
     const runs = (await core.store.runs.list({})).filter(({ project }) => projects.has(project));
@@ -116,30 +153,31 @@ export function cleanAgents(core: Core): Handler<Routes["cleanAgents"]> {
   };
 }
 
-/** The state of a named agent is derived from its task's run; it is not recorded a second time. */
+/**
+ * The state of a named agent is derived from the run that it does, from a run that it has failed, or from its task; it is not
+ * recorded a second time.
+ */
 export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
+  const work = core.agents?.roster.workOf(agent.id);
+  const stuck = core.agents?.roster.stuckOf(agent.id);
   const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
   const open = stored?.isOpen ? stored.task : undefined;
-  const begun = open === undefined ? [] : await begunRuns(core, open);
   const used = addUp(
-    (core.agents?.book.list() ?? []).filter((usage) => stored !== undefined && usage.task === stored.task.id),
+    (core.agents?.book.list() ?? []).filter((usage) => isUsageOf(usage, agent, (task) => stored?.task.id === task)),
   );
-  const raised = begun.find(({ raised: why }) => why !== "")?.raised ?? stored?.task.held?.reason ?? "";
-  const state =
-    open === undefined
-      ? "idle"
-      : recordedState(await core.workflows.get(open.workflowHash), open, {
-          isRaised: raised !== "",
-          hasStarted: begun.length > 0,
-        });
+  const { name, project, harness, model } = { ...agent, name: nameOf(agent.id) };
+  const own =
+    work !== undefined
+      ? { state: "working" as const, task: work.label, reason: `It does ${workText(work)}.` }
+      : stuck !== undefined
+        ? {
+            state: "stuck" as const,
+            task: stuck.label,
+            reason: `${sentence(stuck.reason)} To clear it: ${clearCommand(name, project)}`,
+          }
+        : await stateByTask(core, stored, open);
   return {
-    name: nameOf(agent.id),
-    project: agent.project,
-    harness: agent.harness,
-    model: agent.model,
-    state,
-    task: open === undefined ? "" : `${open.project}#${open.number}`,
-    reason: raised || (!stored?.isOpen || begun.length > 0 ? "" : await whyWaits(core, stored, state)),
+    ...{ name, project, harness, model, ...own },
     runs: used.runs,
     usage: {
       inputTokens: used.inputTokens,
@@ -148,6 +186,26 @@ export async function agentView(core: Core, agent: Agent): Promise<AgentView> {
       cost: used.runs > 0 && used.unknown === used.runs ? null : used.cost,
     },
   };
+}
+
+async function stateByTask(core: Core, stored: StoredTask | undefined, open: Task | undefined) {
+  const begun = open === undefined ? [] : await begunRuns(core, open);
+  const raised = begun.find(({ raised: why }) => why !== "")?.raised ?? stored?.task.held?.reason ?? "";
+  const state =
+    open === undefined
+      ? "idle"
+      : recordedState(await core.workflows.get(open.workflowHash), open, {
+          isRaised: raised !== "",
+          hasStarted: begun.length > 0,
+        });
+  const reason = raised || (!stored?.isOpen || begun.length > 0 ? "" : await whyWaits(core, stored, state));
+  return { state, task: open === undefined ? "" : labelOf(open), reason };
+}
+
+/** A run counts for the named agent that did it, or else for the one that its task is bound to. */
+export function isUsageOf(usage: Usage, { id, project }: Agent, isBound: (task: string) => boolean): boolean {
+  if (usage.agent !== undefined) return usage.project === project && usage.agent === nameOf(id);
+  return isBound(usage.task);
 }
 
 /** The runs of a task whose programs were started. After a restart of the daemon, not every run is watched yet. */
@@ -167,35 +225,6 @@ async function whyWaits(core: Core, stored: StoredTask, state: AgentState): Prom
   if (state === "done") return (await core.needs.of(stored)).find(({ reason }) => reason === "merge")?.text ?? "";
   const waiting = state === "ready" || state === "working" ? await whyNotYet(core, task) : "";
   return waiting || (state === "working" && task.crashCount > 0 ? task.reason : "");
-}
-
-function nameOf(id: string): string {
-  return id.slice(id.indexOf("/") + 1);
-}
-
-/** A, B, …, Z, AA, AB, … */
-function freeNames(known: ReadonlySet<string>, count: number): readonly string[] {
-  const names: string[] = [];
-  for (let index = 0; names.length < count; index++) {
-    const name = letters(index);
-    if (!known.has(name)) names.push(name);
-  }
-  return names;
-}
-
-function letters(index: number): string {
-  const last = String.fromCharCode(65 + (index % 26));
-  return index < 26 ? last : letters(Math.floor(index / 26) - 1) + last;
-}
-
-function checked(name: string, known: ReadonlySet<string>): string {
-  if (!/^[A-Za-z][\w-]{0,31}$/.test(name))
-    throw new Fault("usage", `"${name}" cannot be an agent's name.`, {
-      hint: "Begin with a letter, and use letters, digits, _ and -, 32 at most.",
-    });
-  if (known.has(name))
-    throw new Fault("agent.exists", `The agent "${name}" already exists.`, { hint: "See them: signalbox agent ps" });
-  return name;
 }
 
 export function listHarnesses(core: Core): Handler<Routes["listHarnesses"]> {

@@ -8,31 +8,35 @@ import type { Agent, Usage } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
 import { cutText } from "../../text.ts";
 import { readyTickets, ticketTroubles } from "../../tickets/ready-tickets.ts";
+import { clearCommand, orderMade, workText } from "../agents/roster.ts";
 import { chooseWorkflow, setPermissions } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
-import { giveTicket as give, orderMade } from "../crew/give-ticket.ts";
+import { giveTicket as give } from "../crew/give-ticket.ts";
 import { findTicket, readTickets, type TasksOfTicket } from "../crew/tickets.ts";
 import type { Handler } from "../handlers.ts";
 import { mustHave, remoteName, remoteOf } from "../project.ts";
 import { changeView, isoTime } from "../views.ts";
-import { agentView } from "./agents.ts";
+import { agentView, isUsageOf } from "./agents.ts";
 
 /** A named agent with its present work and its usage over all of its tasks. */
 async function slotView(core: Core, agent: Agent): Promise<SlotView> {
-  const { name, state, reason, task: shown } = await agentView(core, agent);
+  const { name, state, reason } = await agentView(core, agent);
   const stored = agent.task === "" ? undefined : await core.store.getTask(agent.task);
   const task = stored?.isOpen ? stored.task : undefined;
   const runs = task === undefined ? [] : await core.store.runs.list({ task: task.id });
   const run = runs.filter(({ started }) => started !== undefined).at(-1);
   const signAt = run && (core.agents?.watchOf(run.id)?.signs.signAt ?? run.endedAt ?? run.started?.at);
   const had = new Set([...(agent.had ?? []), ...(agent.task === "" ? [] : [agent.task])]);
-  const used = (core.agents?.book.list() ?? []).filter((usage) => had.has(usage.task) && hasUsage(usage));
+  const used = (core.agents?.book.list() ?? []).filter(
+    (usage) => isUsageOf(usage, agent, (task) => had.has(task)) && hasUsage(usage),
+  );
   const sum = (of: (usage: (typeof used)[number]) => number) => used.reduce((total, usage) => total + of(usage), 0);
   return {
     name,
     state,
     reason,
-    task: shown,
+    // A run that it does for another task is not the crew's to cancel.
+    task: task === undefined ? "" : `${task.project}#${task.number}`,
     lastTask: agent.task,
     ticket: task?.ticket ?? "",
     branch: task?.branch ?? "",
@@ -104,6 +108,23 @@ export function restartSlot(core: Core): Handler<Routes["restartSlot"]> {
     const project = await mustHave(core, params.project ?? "");
     const agent = await agentNamed(core, project, params.agent ?? "");
     const { name, state } = await slotView(core, agent);
+    const work = core.agents?.roster.workOf(agent.id);
+    if (work !== undefined)
+      throw new Refusal([
+        {
+          code: "not-waiting",
+          text: `${name} does ${workText(work)}, which is not a task of the crew.`,
+          fix: `End that run; its workflow decides what follows: signalbox agent kill ${work.run}`,
+        },
+      ]);
+    if (core.agents?.roster.stuckOf(agent.id) !== undefined)
+      throw new Refusal([
+        {
+          code: "not-waiting",
+          text: `${name} is stuck after a run, and has no task of the crew.`,
+          fix: `Make it available again: ${clearCommand(name, project.name)}`,
+        },
+      ]);
     const refusal = whyNotFrom("kill", name, state);
     if (refusal !== undefined) throw new Refusal([{ code: "not-waiting", ...refusal }]);
     const task = (await core.store.getTask(agent.task))?.task;

@@ -7,8 +7,8 @@ import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Run, Usage } from "../../ports/records.ts";
 import type { Agents } from "../agents/agents.ts";
-import { reportEnd } from "../agents/heal-run.ts";
-import { statusOf } from "../agents/run-record.ts";
+import { nameOf as agentName } from "../agents/roster.ts";
+import { reportEnd, statusOf } from "../agents/run-record.ts";
 import { isWanted } from "../agents/start-run.ts";
 import { addUp } from "../agents/usage.ts";
 import { findTask } from "../authorise.ts";
@@ -137,7 +137,7 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
   const messages = (await core.store.messages.list({ task: run.task })).filter(
     ({ to, deliveredAt }) => to === run.key && deliveredAt === undefined,
   );
-  const slot = (await core.store.agents.list({ task: run.task }))[0];
+  const slot = run.agent === undefined ? (await core.store.agents.list({ task: run.task }))[0]?.id : undefined;
   const now = core.clock.now();
   const startedAt = run.started?.at ?? run.at;
   const since = watch?.since ?? run.endedAt ?? run.started?.asleepSince ?? run.at;
@@ -149,7 +149,7 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
     summary: stored?.task.summary ?? "",
     key: run.key,
     role: run.role,
-    agent: slot?.id.slice(slot.id.indexOf("/") + 1) ?? "",
+    agent: run.agent ?? (slot === undefined ? "" : agentName(slot)),
     harness: run.harness,
     model: usage?.model || run.model,
     mode: run.started?.mode ?? "session",

@@ -78,6 +78,7 @@ function compile(
     hash,
     initial,
     unclear,
+    agents: source.agents ?? "anonymous",
     settings,
     presets,
     roles: Object.fromEntries(

@@ -230,6 +230,10 @@ export const workflowShape: Shape = {
     description: key(text, "What the workflow is for"),
     initial: key(texts, "Where tasks start; the first is the default"),
     unclear: key(text, "Where a task without a summary starts"),
+    agents: key(
+      oneOf("anonymous", "named"),
+      "Who does the runs: an agent of their own each, or the project's named agents, one run at a time (anonymous)",
+    ),
     settings: key(
       mapOf("settings", {
         kind: "record",
@@ -272,6 +276,7 @@ export interface Source {
   readonly description?: string;
   readonly initial?: Words;
   readonly unclear?: string;
+  readonly agents?: "anonymous" | "named";
   readonly settings?: Readonly<Record<string, SettingSource>>;
   readonly presets?: Readonly<Record<string, Readonly<Record<string, SettingValue>>>>;
   readonly roles?: Readonly<Record<string, RunSource>>;
