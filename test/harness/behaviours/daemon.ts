@@ -24,7 +24,7 @@ async function below(
       candidate.seed?.(base, server.url);
       // Codex refuses a home inside the folder for temporary files.
       const temporary = join(base, "tmp");
-      mkdirSync(temporary);
+      mkdirSync(temporary, { recursive: true });
       const folders = [dirname(path), dirname(process.execPath), process.env.PATH];
       return { PATH: folders.join(delimiter), TMPDIR: temporary, ...candidate.env(base, server.url) };
     },
