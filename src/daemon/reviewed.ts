@@ -79,7 +79,12 @@ export function unreviewedTrouble(
 }
 
 /** Why a person's word must not merge the work: nobody has reviewed a part of it, and the person was not shown the present commit. */
-export async function unseenWork(core: Core, task: Task, head: string): Promise<Reason | undefined> {
+export async function unseenWork(
+  core: Core,
+  task: Task,
+  head: string,
+  verb: "approve" | "continue",
+): Promise<Reason | undefined> {
   if (task.judged === undefined || core.repositories === undefined) return undefined;
   if ((await seenCommit(core, task)) === head) return undefined;
   const project = await core.store.getProject(task.project);
@@ -90,7 +95,8 @@ export async function unseenWork(core: Core, task: Task, head: string): Promise<
   if (unreviewed === undefined) return undefined;
   const fix = [
     `See the difference: signalbox task diff ${task.id} --since-review`,
-    `Then, or to go on without it: signalbox task continue ${task.id} --yes`,
+    `Then: signalbox task ${verb} ${task.id}`,
+    `To let it be merged unseen: signalbox task ${verb} ${task.id} ${verb === "approve" ? "--unreviewed" : "--yes"}`,
   ].join("\n");
   return { code: "unreviewed", text: unreviewedTrouble(task, unreviewed).reason, fix };
 }

@@ -92,7 +92,7 @@ export const approve = command({
   },
   docs: {
     brief: "Approve a task's work, or say yes to its question",
-    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. Your approval is for the commit that task diff or merge --dry-run showed you last: if the work has moved since, look at it again. The task's history records the commit.
+    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. Your approval is for the commit that task diff or merge --dry-run showed you last: if the work has moved since, look at it again. If the workflow itself merges, commits since the last verdict must have been shown to you (task diff --since-review), or you say --unreviewed. The task's history records the commit.
 
 --json: { commit, change: ${changeForm}, merge, empty }. The change or the merge is null; a merge is as in signalbox task merge. ${severalForm}
 ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it is")}`,
@@ -224,7 +224,7 @@ export const continueTask = command({
   },
   docs: {
     brief: "End a person's wait, or try a held task again",
-    fullDescription: `If the task's state waits for a person, the task moves where its workflow says. If the task is held, the step that failed is started again. If an agent has open questions, if you have not decided about all findings that the next step depends on, or if the state merges commits that nobody has reviewed and you were not shown, you are asked on a terminal; elsewhere the command is refused without --yes.
+    fullDescription: `If the task's state waits for a person, the task moves where its workflow says. If the task is held, the step that failed is started again. If an agent has open questions, if you have not decided about all findings that the next step depends on, or if the workflow merges commits that nobody has reviewed and you were not shown, you are asked on a terminal; elsewhere the command is refused without --yes.
 
 task launch-fixer and task clear-error are the same command. In the workflow "pipeline" it continues with the fixer if you have approved findings, and else with the tests.
 

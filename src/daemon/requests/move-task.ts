@@ -2,7 +2,6 @@ import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { engineEnd } from "../../engine/child-workflows.ts";
-import { merges } from "../../engine/continue.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
@@ -12,8 +11,8 @@ import type { Core } from "../core.ts";
 import { awaitingTasks } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { refuse } from "../questions/answers.ts";
-import { seenPlan, unseenWork } from "../reviewed.ts";
+import { approvedCommit, mayMerge, mustBeSeen, wordMerges } from "../merge-approval.ts";
+import { seenPlan } from "../reviewed.ts";
 import type { Answer, TaskRequest } from "../submit.ts";
 import { tasksBelow } from "../task-family.ts";
 import { changeView } from "../views.ts";
@@ -46,10 +45,7 @@ export function continueTask(core: Core): Handler<Routes["continueTask"]> {
   };
 }
 
-/**
- * Where a state that waits for a person merges, the person's word is for the present commit. The person must have been shown the
- * commits since the last verdict, or insist.
- */
+/** Where the workflow merges on a person's word, the word is for the present commit, which the person has seen or insists on. */
 async function approvalOf(
   core: Core,
   asked: About,
@@ -57,14 +53,13 @@ async function approvalOf(
   insists: boolean,
 ): Promise<{ readonly approves?: string }> {
   const { task } = stored;
-  const state = (await core.workflows.get(task.workflowHash)).states[task.status];
-  if (state === undefined || state.wait.kind !== "human" || !merges(state)) return {};
+  if (!mayMerge(await core.workflows.get(task.workflowHash), task)) return {};
+  const { workflow, facts } = await core.look(task);
+  if (!wordMerges(workflow, task, facts)) return {};
   await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
-  const { head } = (await core.look(task)).facts;
-  if (head === "") return {};
-  const unseen = insists ? undefined : await unseenWork(core, task, head);
-  if (unseen !== undefined) await refuse(core, stored, { kind: "continue" }, unseen);
-  return { approves: head };
+  const commit = await approvedCommit(core, task, facts);
+  if (!insists) await mustBeSeen(core, stored, commit, "continue");
+  return commit === "" ? {} : { approves: commit };
 }
 
 /**

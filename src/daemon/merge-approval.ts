@@ -1,0 +1,49 @@
+import { merges } from "../engine/continue.ts";
+import { decide } from "../engine/decide.ts";
+import type { Facts } from "../engine/request.ts";
+import type { Task } from "../engine/task.ts";
+import type { Workflow } from "../engine/workflow.ts";
+import { taskRef } from "../ports/control-repository.ts";
+import type { StoredTask } from "../ports/store.ts";
+import type { Core } from "./core.ts";
+import { mustHave } from "./project.ts";
+import { refuse } from "./questions/answers.ts";
+import { unseenWork } from "./reviewed.ts";
+
+// Where a person's word lets the workflow merge, it is the person's approval of a commit.
+
+/** Whether the workflow may merge once a person ends the wait, as far as that is known without looking at the work. */
+export function mayMerge(workflow: Workflow, { status }: Task): boolean {
+  const state = workflow.states[status];
+  if (state?.wait.kind !== "human") return false;
+  const next = state.rules.flatMap(({ does }) => (does.kind === "then" ? (workflow.states[does.to] ?? []) : []));
+  return [state, ...next].some(merges);
+}
+
+/** Whether the workflow merges once a person ends the wait: in the task's state, or in the state that comes next. */
+export function wordMerges(workflow: Workflow, task: Task, facts: Facts): boolean {
+  const state = workflow.states[task.status];
+  if (state === undefined || !mayMerge(workflow, task)) return false;
+  if (merges(state)) return true;
+  const decision = decide(workflow, task, { kind: "continue", actor: { role: "human" } }, facts);
+  const next = decision.kind === "moved" ? workflow.states[decision.task.status] : undefined;
+  return next !== undefined && merges(next);
+}
+
+/** The commit that a person's word is about: that of the workspace, or the last one that the daemon has collected. */
+export async function approvedCommit(core: Core, { id, project }: Task, { head }: Facts): Promise<string> {
+  if (head !== "" || core.repositories === undefined) return head;
+  const { control } = await core.repositories.workspacesOf(await mustHave(core, project));
+  return (await control.commitAt(taskRef(id))) ?? "";
+}
+
+/** Refuses a word that would merge commits since the last verdict which the person was not shown. */
+export async function mustBeSeen(
+  core: Core,
+  stored: StoredTask,
+  commit: string,
+  verb: "approve" | "continue",
+): Promise<void> {
+  const unseen = commit === "" ? undefined : await unseenWork(core, stored.task, commit, verb);
+  if (unseen !== undefined) await refuse(core, stored, { kind: "continue" }, unseen);
+}
