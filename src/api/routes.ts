@@ -241,9 +241,10 @@ export const routes = {
     /**
      * `unanswered`: the person lets it continue although its agent has open questions, findings are undecided, or commits that it
      * merges were not reviewed. `plan`: the fingerprint of the plan
-     * that the person was shown; without it, of the one that was shown last.
+     * that the person was shown; without it, of the one that was shown last. `only`: refused unless the task is held, or unless its
+     * state asks the person about findings.
      */
-    body: record({}, { unanswered: boolean, plan: fingerprint }),
+    body: record({}, { unanswered: boolean, plan: fingerprint, only: oneOf("held", "findings") }),
     answer: changeWire,
   }),
   cancelTask: route({

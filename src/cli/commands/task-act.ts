@@ -1,8 +1,8 @@
-import { type Call, Refusal } from "../../api/client.ts";
+import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import type { SalvagedView } from "../../api/workspaces.ts";
-import { askChange, canAsk, confirm, handIn, readInput, readWords } from "../ask.ts";
+import { askChange, handIn, readInput, readWords } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { tellChange } from "../fast/tell.ts";
@@ -216,43 +216,6 @@ async function leftWaiting(call: Call, { project }: TaskView) {
     return command === undefined ? [] : [{ name: shownTask(task), command }];
   });
 }
-
-export const continueTask = command({
-  parameters: {
-    positional: tasks,
-    flags: { yes: flag("Continue although questions, findings or commits are left over"), json },
-  },
-  docs: {
-    brief: "End a person's wait, or try a held task again",
-    fullDescription: `If the task's state waits for a person, the task moves where its workflow says. If the task is held, the step that failed is started again. If an agent has open questions, if you have not decided about all findings that the next step depends on, or if the workflow merges commits that nobody has reviewed and you were not shown, you are asked on a terminal; elsewhere the command is refused without --yes.
-
-task launch-fixer and task clear-error are the same command. In the workflow "pipeline" it continues with the fixer if you have approved findings, and else with the tests.
-
---json: ${changeForm}. ${severalForm}
-${taskExitCodes("refused; nothing has changed")}`,
-  },
-  func({ yes, json }, ...references) {
-    return forEach(this, references, json, {
-      act: async (own, call, reference) => {
-        const named = await nameTask(call, reference);
-        const goOn = (unanswered: boolean) =>
-          call(routes.continueTask, { ...named, body: unanswered ? { unanswered } : {} });
-        try {
-          return await goOn(yes);
-        } catch (error) {
-          const isLeft = error instanceof Refusal && error.reasons.some(({ code }) => leftOver.has(code));
-          if (!isLeft || json || !canAsk()) throw error;
-          const question = `${error.reasons[0]?.text} Continue nevertheless?`;
-          return (await confirm(own, question, false)) ? goOn(true) : undefined;
-        }
-      },
-      tell: (own, change) => change && tellChange(own, change),
-    });
-  },
-});
-
-/** What a person may leave over when a task continues. */
-const leftOver: ReadonlySet<string> = new Set(["unanswered", "undecided", "unreviewed"]);
 
 export const reply = command({
   parameters: {

@@ -3,6 +3,7 @@ import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { engineEnd } from "../../engine/child-workflows.ts";
 import type { Actor, Request } from "../../engine/request.ts";
+import { notMeant } from "../../engine/reviewing.ts";
 import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask } from "../authorise.ts";
@@ -12,6 +13,7 @@ import { awaitingTasks } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { approvedCommit, mayMerge, mustBeSeen, wordMerges } from "../merge-approval.ts";
+import { refuse } from "../questions/answers.ts";
 import { seenPlan } from "../reviewed.ts";
 import type { Answer, TaskRequest } from "../submit.ts";
 import { tasksBelow } from "../task-family.ts";
@@ -36,6 +38,10 @@ export function continueTask(core: Core): Handler<Routes["continueTask"]> {
     const insists = asked.body.unanswered === true;
     const answered = insists ? {} : ({ answered: true } as const);
     const stored = await findTask(core, asked);
+    const { only } = asked.body;
+    const other =
+      only === undefined ? undefined : notMeant(await core.workflows.get(stored.task.workflowHash), stored.task, only);
+    if (other !== undefined) await refuse(core, stored, { kind: "continue" }, other);
     const shown = await seenPlan(core, stored.task, asked.body.plan);
     const plan = shown === undefined ? {} : { plan: shown };
     if (asked.caller.kind !== "human") return ask(core, asked, stored, (actor) => ({ kind: "continue", actor }));
