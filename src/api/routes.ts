@@ -193,9 +193,9 @@ export const routes = {
       { task: taskWire, entry: integer(0), effects: list(effectWire), pullRequest: nullable(pullRequestWire) },
       /**
        * `states`: of its workflow; missing if the workflow can no longer be read. `continues`: the ended task whose work it
-       * continues; missing if there is none.
+       * continues; missing if there is none. `openFindings`: what its reviews have found and nobody has settled; missing without any.
        */
-      { states: list(text), continues: text },
+      { states: list(text), continues: text, openFindings: list(text) },
     ),
   }),
   editTask: route({
@@ -245,7 +245,8 @@ export const routes = {
      * state asks the person about findings.
      */
     body: record({}, { unanswered: boolean, plan: fingerprint, only: oneOf("held", "findings") }),
-    answer: changeWire,
+    /** `warnings`: where the workflow merges next, what the merge does besides and what is left open, as sentences. */
+    answer: record({ ...changeFields, warnings: list(text) }),
   }),
   cancelTask: route({
     name: "cancelTask",

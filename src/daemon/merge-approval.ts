@@ -2,7 +2,7 @@ import { merges } from "../engine/continue.ts";
 import { decide } from "../engine/decide.ts";
 import type { Facts } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
-import type { Workflow } from "../engine/workflow.ts";
+import type { State, Workflow } from "../engine/workflow.ts";
 import { taskRef } from "../ports/control-repository.ts";
 import type { StoredTask } from "../ports/store.ts";
 import type { Core } from "./core.ts";
@@ -20,14 +20,14 @@ export function mayMerge(workflow: Workflow, { status }: Task): boolean {
   return [state, ...next].some(merges);
 }
 
-/** Whether the workflow merges once a person ends the wait: in the task's state, or in the state that comes next. */
-export function wordMerges(workflow: Workflow, task: Task, facts: Facts): boolean {
+/** The state in which the workflow merges once a person ends the wait: the task's own, or the next one. Undefined for none. */
+export function mergedIn(workflow: Workflow, task: Task, facts: Facts): State | undefined {
   const state = workflow.states[task.status];
-  if (state === undefined || !mayMerge(workflow, task)) return false;
-  if (merges(state)) return true;
+  if (state === undefined || !mayMerge(workflow, task)) return undefined;
+  if (merges(state)) return state;
   const decision = decide(workflow, task, { kind: "continue", actor: { role: "human" } }, facts);
   const next = decision.kind === "moved" ? workflow.states[decision.task.status] : undefined;
-  return next !== undefined && merges(next);
+  return next !== undefined && merges(next) ? next : undefined;
 }
 
 /** The commit that a person's word is about: that of the workspace, or the last one that the daemon has collected. */

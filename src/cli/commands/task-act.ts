@@ -8,6 +8,7 @@ import type { Context } from "../context.ts";
 import { tellChange } from "../fast/tell.ts";
 import { nameTask, shownTask } from "../find.ts";
 import { pause, untilInterrupted } from "../screen.ts";
+import { awaitWork, tellWork } from "../state-work.ts";
 import { forEach, tellAsked, tellMerge, tellSaid, whileMerging } from "../tell.ts";
 import { count, given, repositories, writeJson } from "../text.ts";
 import { command } from "./command.ts";
@@ -92,9 +93,9 @@ export const approve = command({
   },
   docs: {
     brief: "Approve a task's work, or say yes to its question",
-    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. Your approval is for the commit that task diff or merge --dry-run showed you last: if the work has moved since, look at it again. If the workflow itself merges, commits since the last verdict must have been shown to you (task diff --since-review), or you say --unreviewed. The task's history records the commit.
+    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. Your approval is for the commit that task diff or merge --dry-run showed you last: if the work has moved since, look at it again. If the workflow itself merges, the command waits until the work of the state has ended, as signalbox task merge does, and says what is pushed, not tested or left open. Commits since the last verdict must then have been shown to you (task diff --since-review), or you say --unreviewed. The task's history records the commit.
 
---json: { commit, change: ${changeForm}, merge, empty }. The change or the merge is null; a merge is as in signalbox task merge. ${severalForm}
+--json: { commit, change: ${changeForm}, merge, empty, merges, warnings, work: { word, reason, task } }. The change or the merge is null; a merge is as in signalbox task merge. The work is null unless the workflow merges. ${severalForm}
 ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it is")}`,
   },
   func({ commit, unreviewed, json }, ...references) {
@@ -103,15 +104,23 @@ ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it
         const about = await nameTask(call, reference);
         const asking = call(routes.approveTask, { ...about, body: given({ commit, unreviewed }) });
         const goesOn = "Your approval counts, and a merge that it needs goes on.";
-        return whileMerging(own, call, about, { reference, goesOn, later, verb: "approve" }, asking);
+        const leaving = { reference, goesOn, later, verb: "approve" };
+        const answer = await whileMerging(own, call, about, leaving, asking);
+        const { change, merges, warnings } = answer;
+        if (!json && answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);
+        if (!json) for (const warning of warnings) own.say(own.talkPaint.yellow(warning));
+        if (change === null || !merges) return { ...answer, work: null };
+        const stop = `To stop it, cancel the task: signalbox task cancel ${reference}`;
+        return { ...answer, work: await whileMerging(own, call, about, { ...leaving, stop }, awaitWork(call, change)) };
       },
-      isFailed: ({ merge }) => merge !== null && merge.state !== "merged",
-      tell: (own, answer) => {
-        if (answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);
-        if (answer.change !== null) tellChange(own, answer.change);
-        if (answer.change !== null && answer.empty)
-          own.say(`The branch of ${shownTask(answer.change.task)} has no commits of its own, so nothing is merged.`);
-        if (answer.merge !== null) tellMerge(own, answer.merge);
+      isFailed: ({ merge, work }) =>
+        (merge !== null && merge.state !== "merged") || (work !== null && work.word !== "ok"),
+      tell: (own, { change, work, merge, empty }) => {
+        if (change !== null && work === null) tellChange(own, change);
+        if (change !== null && empty)
+          own.say(`The branch of ${shownTask(change.task)} has no commits of its own, so nothing is merged.`);
+        if (change !== null && work !== null) tellWork(own, change.from, work);
+        if (merge !== null) tellMerge(own, merge);
       },
     });
   },

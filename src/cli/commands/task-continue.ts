@@ -8,7 +8,7 @@ import { nameTask } from "../find.ts";
 import { forEach } from "../tell.ts";
 import { given } from "../text.ts";
 import { command } from "./command.ts";
-import { changeForm, flag, json, severalForm, taskExitCodes, tasks } from "./parameters.ts";
+import { flag, json, severalForm, taskExitCodes, tasks } from "./parameters.ts";
 
 interface ContinueFlags {
   readonly yes: boolean;
@@ -20,7 +20,7 @@ const parameters = {
   flags: { yes: flag("Continue although questions, findings or commits are left over"), json },
 };
 
-const ending = `--json: ${changeForm}. ${severalForm}
+const ending = `--json: { kind, from, task, why, entry, effects, warnings }. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`;
 
 export const continueTask = command({
@@ -82,7 +82,11 @@ function goOn(
         return (await confirm(own, question, false)) ? ask(true) : undefined;
       }
     },
-    tell: (own, change) => change && tellChange(own, change),
+    tell: (own, change) => {
+      if (change === undefined) return;
+      tellChange(own, change);
+      for (const warning of change.warnings) own.say(own.talkPaint.yellow(warning));
+    },
   });
 }
 

@@ -71,7 +71,7 @@ export async function previewMerge(
 ): Promise<Preview> {
   const merge = newMerge(task, wanted, 0);
   const none = { commits: 0, changed: [] };
-  const work = await mergeableWork(store, own, project, task);
+  const work = await mergeableWork(store, own, project, task, wanted.leaves);
   if (work.kind === "refused") return { merge: { ...merge, state: "refused", reason: work.reason }, ...none };
   const place = placeAt({ store, where: ports.where }, own, project, wanted);
   const unreviewed = await unreviewedWork(own, place, task, work.commit);

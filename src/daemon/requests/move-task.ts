@@ -12,7 +12,8 @@ import type { Core } from "../core.ts";
 import { awaitingTasks } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { approvedCommit, mayMerge, mustBeSeen, wordMerges } from "../merge-approval.ts";
+import { approvedCommit, mayMerge, mergedIn, mustBeSeen } from "../merge-approval.ts";
+import { mergeOutlook } from "../merge-outlook.ts";
 import { refuse } from "../questions/answers.ts";
 import { seenPlan } from "../reviewed.ts";
 import type { Answer, TaskRequest } from "../submit.ts";
@@ -44,10 +45,11 @@ export function continueTask(core: Core): Handler<Routes["continueTask"]> {
     if (other !== undefined) await refuse(core, stored, { kind: "continue" }, other);
     const shown = await seenPlan(core, stored.task, asked.body.plan);
     const plan = shown === undefined ? {} : { plan: shown };
-    if (asked.caller.kind !== "human") return ask(core, asked, stored, (actor) => ({ kind: "continue", actor }));
-    const approval = await approvalOf(core, asked, stored, insists);
+    if (asked.caller.kind !== "human")
+      return { ...(await ask(core, asked, stored, (actor) => ({ kind: "continue", actor }))), warnings: [] };
+    const { warnings, ...approval } = await approvalOf(core, asked, stored, insists);
     const word = { wake, ...answered, ...plan, ...approval };
-    return ask(core, asked, stored, (actor) => ({ kind: "continue", actor, word }));
+    return { ...(await ask(core, asked, stored, (actor) => ({ kind: "continue", actor, word }))), warnings };
   };
 }
 
@@ -57,15 +59,17 @@ async function approvalOf(
   asked: About,
   stored: StoredTask,
   insists: boolean,
-): Promise<{ readonly approves?: string }> {
+): Promise<{ readonly approves?: string; readonly warnings: string[] }> {
   const { task } = stored;
-  if (!mayMerge(await core.workflows.get(task.workflowHash), task)) return {};
+  if (!mayMerge(await core.workflows.get(task.workflowHash), task)) return { warnings: [] };
   const { workflow, facts } = await core.look(task);
-  if (!wordMerges(workflow, task, facts)) return {};
+  const merging = mergedIn(workflow, task, facts);
+  if (merging === undefined) return { warnings: [] };
   await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
   const commit = await approvedCommit(core, task, facts);
   if (!insists) await mustBeSeen(core, stored, commit, "continue");
-  return commit === "" ? {} : { approves: commit };
+  const warnings = await mergeOutlook(core, task, merging, commit);
+  return { ...(commit === "" ? {} : { approves: commit }), warnings };
 }
 
 /**

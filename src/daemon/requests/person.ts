@@ -12,7 +12,8 @@ import type { StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { approvedCommit, mustBeSeen, wordMerges } from "../merge-approval.ts";
+import { approvedCommit, mergedIn, mustBeSeen } from "../merge-approval.ts";
+import { mergeOutlook } from "../merge-outlook.ts";
 import { answerInState, refuse, replyInDialogue, say, type Wish } from "../questions/answers.ts";
 import { questionOf } from "../questions/questions.ts";
 import { judgeUnreviewed, seenCommit, seenPlan } from "../reviewed.ts";
@@ -40,8 +41,8 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     const { workflow, facts } = await core.look(found.task);
     const commit = await approvedCommit(core, found.task, facts);
     const isUnreviewed = asked.body.unreviewed === true;
-    const isWorkflows = wordMerges(workflow, found.task, facts);
-    if (isUnreviewed && !isWorkflows) await judgeUnreviewed(core, found.task, commit);
+    const merging = mergedIn(workflow, found.task, facts);
+    if (isUnreviewed && merging === undefined) await judgeUnreviewed(core, found.task, commit);
     const stored = await findTask(core, asked);
     const { task } = stored;
     const nobody = whyNothingToApprove(workflow, task, facts.document);
@@ -50,7 +51,7 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     if (elsewhere !== undefined) await refuse(core, stored, wish, elsewhere);
     const other = isOther(task, commit, asked.body.commit ?? (await seenCommit(core, task)));
     if (other !== undefined) await refuse(core, stored, wish, other);
-    if (isWorkflows && !isUnreviewed) await mustBeSeen(core, stored, commit, "approve");
+    if (merging !== undefined && !isUnreviewed) await mustBeSeen(core, stored, commit, "approve");
     const plan = await seenPlan(core, task, asked.body.plan);
     const request: Request = {
       ...wish,
@@ -61,13 +62,14 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     const to = isOpen ? doneState(workflow, task.status) : onlyOnceMerged(workflow, task, request, facts);
     // Read before the workflow's merge, which releases the workspace.
     const isEmpty = await isUnchanged(core, task);
+    const warnings = merging === undefined ? [] : await mergeOutlook(core, task, merging, commit);
     if (to !== undefined) {
       const merge = await mergeApproved(core, asked, stored, to, commit);
-      return { commit, change: null, merge, empty: merge.empty };
+      return { commit, change: null, merge, empty: merge.empty, merges: false, warnings };
     }
     const change = await changeView(core, await core.submit(task.id, request));
-    const merges = workflow.states[change.task.status]?.do.some(({ name }) => name === "merge") === true;
-    return { commit, change, merge: null, empty: isEmpty && merges };
+    const merges = merging !== undefined && change.kind !== "ignored";
+    return { commit, change, merge: null, empty: isEmpty && merges, merges, warnings };
   };
 }
 
