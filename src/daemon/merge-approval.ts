@@ -1,5 +1,6 @@
 import { merges } from "../engine/continue.ts";
 import { decide } from "../engine/decide.ts";
+import { mergesOnWord } from "../engine/persons-turn.ts";
 import type { Facts } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
@@ -12,18 +13,10 @@ import { unseenWork } from "./reviewed.ts";
 
 // Where a person's word lets the workflow merge, it is the person's approval of a commit.
 
-/** Whether the workflow may merge once a person ends the wait, as far as that is known without looking at the work. */
-export function mayMerge(workflow: Workflow, { status }: Task): boolean {
-  const state = workflow.states[status];
-  if (state?.wait.kind !== "human") return false;
-  const next = state.rules.flatMap(({ does }) => (does.kind === "then" ? (workflow.states[does.to] ?? []) : []));
-  return [state, ...next].some(merges);
-}
-
 /** The state in which the workflow merges once a person ends the wait: the task's own, or the next one. Undefined for none. */
 export function mergedIn(workflow: Workflow, task: Task, facts: Facts): State | undefined {
   const state = workflow.states[task.status];
-  if (state === undefined || !mayMerge(workflow, task)) return undefined;
+  if (state === undefined || !mergesOnWord(workflow, task)) return undefined;
   if (merges(state)) return state;
   const decision = decide(workflow, task, { kind: "continue", actor: { role: "human" } }, facts);
   const next = decision.kind === "moved" ? workflow.states[decision.task.status] : undefined;

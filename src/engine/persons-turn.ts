@@ -51,6 +51,18 @@ export function mergesAlone({ states, initial }: Workflow): boolean {
   return false;
 }
 
+/**
+ * Whether the workflow may merge once a person ends the wait, in the task's state or in the next one; or once a person continues a
+ * task that is held in a state that merges judged work without waiting for anybody.
+ */
+export function mergesOnWord({ states }: Workflow, { status, held, judged }: Pick<Task, "status" | "held" | "judged">) {
+  const state = states[status];
+  if (state === undefined) return false;
+  const isMerging = (each: State) => each.do.some(({ name }) => mergers.has(name));
+  if (state.wait.kind !== "human") return held !== undefined && judged !== undefined && isMerging(state);
+  return [state, ...targetsOfRules(state).flatMap((to) => states[to] ?? [])].some(isMerging);
+}
+
 const mergers: ReadonlySet<string> = new Set(["merge", "merge_pr"]);
 
 /**

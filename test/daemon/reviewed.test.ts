@@ -65,6 +65,7 @@ async function startReviewed(workflow = flow) {
     isDone: () => stage.until(id, ({ task }) => task.status === "done"),
     diff: (query = {}) => diffTask(core)(asked(undefined as never, query)),
     sync: () => syncTask(core)(asked({})),
+    explained: () => explainTask(core)(asked(undefined)),
     explain: async () => (await explainTask(core)(asked(undefined))).blocked.map(({ reason }) => reason).join("\n"),
     judged: async () => (await store.getTask(id))?.task.judged,
     mains: (file: string) => git(repository, "ls-tree", "--name-only", "main", file),
@@ -150,3 +151,20 @@ for (const [where, states] of Object.entries(mergingFlows)) {
     expect(mains("saucer.md")).toBe("saucer.md");
   });
 }
+
+test("where the workflow merges, explain advises what works there, once, also for a held task", async () => {
+  const { explained, commit, core, until } = await startReviewed(mergingFlow(mergingFlows["the state merges"]));
+  commit("saucer.md");
+  const advice = async () =>
+    (await explained()).blocked.filter(({ reason }) => reason.includes("Nobody has reviewed the difference."));
+  const see = `See the difference: signalbox task diff ${id} --since-review`;
+  expect(await advice()).toMatchObject([{ fix: `${see}\nThen let it be merged: signalbox task approve ${id}` }]);
+  // Without a person's approval of the commit the merge is refused.
+  await core.submit(id, { kind: "continue", actor: { role: "human" } });
+  await until(id, ({ task }) => task.held !== undefined);
+  const held = { fix: `${see}\nThen let it be merged: signalbox task continue ${id}` };
+  expect(await advice()).toMatchObject([held]);
+  const [need] = (await explained()).task.needs;
+  expect(need).toMatchObject({ command: `signalbox task diff ${id} --since-review` });
+  expect(need?.brief).toMatch(/Nobody has reviewed the difference\.$/);
+});

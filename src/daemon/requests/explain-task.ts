@@ -179,7 +179,10 @@ async function unmergeable(core: Core, workflow: Workflow, task: Task, head: str
   const stale = merges(state) ? staleTests(task, head) : [];
   if (task.judged === undefined || task.judged.commit === head) return stale;
   const unreviewed = await unreviewedWork(own, place, task, head);
-  return unreviewed === undefined ? stale : [unreviewedTrouble(task, unreviewed), ...stale];
+  if (unreviewed === undefined) return stale;
+  const trouble = unreviewedTrouble(workflow, task, unreviewed);
+  // The task is held for it, and its need says so.
+  return task.held?.reason.includes(trouble.reason) ? stale : [trouble, ...stale];
 }
 
 /** What a person should know before their word lets the workflow merge. */

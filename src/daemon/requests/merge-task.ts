@@ -66,7 +66,7 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       const ports = { ...landing, where: landing.where === "remote" ? "remote" : "here" } as const;
       const known = await core.store.merges.get(task.id);
       const { merge, commits, changed } = await previewMerge(
-        ...([core.store, own, project, task, wanted, ports, known] as const),
+        ...([core.store, own, project, task, wanted, ports, known, workflow] as const),
       );
       const isMerged = ["merged", "waits"].includes(merge.state);
       const untested = isMerged ? await whyUntested(core, project, merge) : null;

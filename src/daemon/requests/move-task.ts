@@ -2,6 +2,7 @@ import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { engineEnd } from "../../engine/child-workflows.ts";
+import { mergesOnWord } from "../../engine/persons-turn.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import { notMeant } from "../../engine/reviewing.ts";
 import { Fault } from "../../fault.ts";
@@ -12,7 +13,7 @@ import type { Core } from "../core.ts";
 import { awaitingTasks } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { approvedCommit, mayMerge, mergedIn, mustBeSeen } from "../merge-approval.ts";
+import { approvedCommit, mergedIn, mustBeSeen } from "../merge-approval.ts";
 import { mergeOutlook } from "../merge-outlook.ts";
 import { refuse } from "../questions/answers.ts";
 import { seenPlan } from "../reviewed.ts";
@@ -61,7 +62,7 @@ async function approvalOf(
   insists: boolean,
 ): Promise<{ readonly approves?: string; readonly warnings: string[] }> {
   const { task } = stored;
-  if (!mayMerge(await core.workflows.get(task.workflowHash), task)) return { warnings: [] };
+  if (!mergesOnWord(await core.workflows.get(task.workflowHash), task)) return { warnings: [] };
   const { workflow, facts } = await core.look(task);
   const merging = mergedIn(workflow, task, facts);
   if (merging === undefined) return { warnings: [] };
