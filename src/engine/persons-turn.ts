@@ -28,6 +28,19 @@ export function isMergedFrom(workflow: Workflow, state: State): boolean {
   return targetsFor(state, "human").some((to) => workflow.states[to]?.outcome === "done");
 }
 
+/** The line with the command by which a person lets the work be merged here; undefined where that is not the next step. */
+export function mergeHere(workflow: Workflow, task: Task): string | undefined {
+  const { id, status, held } = task;
+  if (mergesOnWord(workflow, task))
+    return `Let it be merged here: signalbox task ${held === undefined ? "approve" : "continue"} ${id}`;
+  const state = workflow.states[status];
+  if (state === undefined || held !== undefined) return undefined;
+  const isLast = targetsFor(state, "human").some((to) => workflow.states[to]?.outcome === "done");
+  return isLast || mergingState(workflow, status) !== undefined
+    ? `Merge it here: signalbox task merge ${id}`
+    : undefined;
+}
+
 /** Whether the task's work is merged from the state that it is in: by a person, or by the workflow. */
 export function isMergedNext(workflow: Workflow, { status }: Pick<Task, "status">): boolean {
   const state = workflow.states[status];

@@ -103,3 +103,17 @@ test("work without tests, and findings that are left open, are named before the 
   );
   expect((await approve()).warnings).toContain(untested);
 });
+
+test("a merge that is refused because of untrusted settings says so once, and not that something was begun", async () => {
+  const { core, approve, isDone, until, git, repository, merge } = await start();
+  // The present settings are recorded as trusted.
+  await merge({ dryRun: true });
+  git(repository, "config", "core.fsmonitor", "true");
+  await approve();
+  const { held } = await until(id, ({ task }) => task.held !== undefined);
+  expect(held?.reason.match(/have changed since you last trusted them/g)).toHaveLength(1);
+  expect(held?.reason).not.toContain("could not be undone");
+  git(repository, "config", "--unset", "core.fsmonitor");
+  await core.submit(id, { kind: "continue", actor: { role: "human" } });
+  await isDone();
+});
