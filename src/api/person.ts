@@ -121,6 +121,10 @@ export const personRoutes = {
       merge: nullable(mergeWire),
       /** The workflow merges next, and the task's branch has no commit of its own. */
       empty: boolean,
+      /** The workflow merges next: whether it succeeds is known once the work of the task's state has ended. */
+      merges: boolean,
+      /** What that merge does besides, and what is left open, as sentences. */
+      warnings: list(text),
     }),
   }),
   getPlan: route({

@@ -193,9 +193,9 @@ export const routes = {
       { task: taskWire, entry: integer(0), effects: list(effectWire), pullRequest: nullable(pullRequestWire) },
       /**
        * `states`: of its workflow; missing if the workflow can no longer be read. `continues`: the ended task whose work it
-       * continues; missing if there is none.
+       * continues; missing if there is none. `openFindings`: what its reviews have found and nobody has settled; missing without any.
        */
-      { states: list(text), continues: text },
+      { states: list(text), continues: text, openFindings: list(text) },
     ),
   }),
   editTask: route({
@@ -241,10 +241,12 @@ export const routes = {
     /**
      * `unanswered`: the person lets it continue although its agent has open questions, findings are undecided, or commits that it
      * merges were not reviewed. `plan`: the fingerprint of the plan
-     * that the person was shown; without it, of the one that was shown last.
+     * that the person was shown; without it, of the one that was shown last. `only`: refused unless the task is held, or unless its
+     * state asks the person about findings.
      */
-    body: record({}, { unanswered: boolean, plan: fingerprint }),
-    answer: changeWire,
+    body: record({}, { unanswered: boolean, plan: fingerprint, only: oneOf("held", "findings") }),
+    /** `warnings`: where the workflow merges next, what the merge does besides and what is left open, as sentences. */
+    answer: record({ ...changeFields, warnings: list(text) }),
   }),
   cancelTask: route({
     name: "cancelTask",

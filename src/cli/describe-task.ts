@@ -88,12 +88,18 @@ const maxRuns = 20;
 
 /** Describes a task for people. Unset fields are left out. */
 export function describeTask(
-  { task, effects, pullRequest, continues = "" }: Omit<TypeOf<typeof routes.getTask.answer>, "entry" | "states">,
+  {
+    task,
+    effects,
+    pullRequest,
+    continues = "",
+    openFindings = [],
+  }: Omit<TypeOf<typeof routes.getTask.answer>, "entry" | "states">,
   document: DocumentView,
   { paint, columns }: Pick<Context, "paint" | "columns">,
   now: number,
 ): string {
-  const rows = rowsOf(task, pullRequest, continues, now).filter(([, value]) => value !== "");
+  const rows = rowsOf(task, pullRequest, continues, openFindings, now).filter(([, value]) => value !== "");
   const width = Math.max(...rows.map(([title]) => title.length)) + 4;
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
@@ -127,6 +133,7 @@ function rowsOf(
   task: TaskView,
   pullRequest: PullRequestView | null,
   continues: string,
+  openFindings: readonly string[],
   now: number,
 ): readonly (readonly [string, string])[] {
   const { priority, autostart, crashCount, previousStatus, outcome } = task;
@@ -156,7 +163,8 @@ function rowsOf(
     ],
     ["pull request", pullRequest === null ? task.prUrl : pullRequestText(pullRequest)],
     ["verdict for", task.judged === null ? "" : `${task.judged.commit.slice(0, 10)} (${task.judged.role})`],
-    ["tests ran on", task.tested === null ? "" : `${task.tested.commit.slice(0, 10)} (${task.tested.word})`],
+    ["tests", task.tested === null ? "" : testsText(task.tested)],
+    ["open findings", openFindings.join("; ")],
     ["ticket", task.ticket],
     ["protected", task.protectedChanges.join("; ")],
     ["parent", task.parent],
@@ -177,6 +185,13 @@ function rowsOf(
       task.updatedAt === task.createdAt ? "" : `${writeTime(task.updatedAt)} (${writeAge(task.updatedAt, now)} ago)`,
     ],
   ];
+}
+
+/** `passed on 1a2b3c4d5e` */
+function testsText({ commit, word }: NonNullable<TaskView["tested"]>): string {
+  const at = commit.slice(0, 10);
+  if (word === "untested") return `none ran on ${at}: no test command was found`;
+  return word === "ok" ? `passed on ${at}` : `failed on ${at}`;
 }
 
 /** `$4.20 of $5.00 spent, $0.50 reserved, $0.30 left (of coffee#1 and its children)` */

@@ -18,18 +18,9 @@ import { rehearse } from "./commands/rehearse.ts";
 import { backup, restore } from "./commands/restore.ts";
 import { run as runTeam } from "./commands/run.ts";
 import { salvageCommands } from "./commands/salvage.ts";
-import {
-  answer,
-  approve,
-  cancel,
-  continueTask,
-  reply,
-  requestChanges,
-  respawn,
-  retry,
-  spawn,
-} from "./commands/task-act.ts";
+import { answer, approve, cancel, reply, requestChanges, respawn, retry, spawn } from "./commands/task-act.ts";
 import { attach, logs, peek, send } from "./commands/task-agent.ts";
+import { clearError, continueTask, launchFixer } from "./commands/task-continue.ts";
 import { create } from "./commands/task-create.ts";
 import { findings } from "./commands/task-findings.ts";
 import { actions, explain, exportTask, history, list, show } from "./commands/task-look.ts";
@@ -90,6 +81,8 @@ const taskCommands = buildRouteMap({
     findings,
     plan,
     continue: continueTask,
+    "launch-fixer": launchFixer,
+    "clear-error": clearError,
     cancel,
     retry,
     spawn,
@@ -112,7 +105,7 @@ const taskCommands = buildRouteMap({
     export: exportTask,
     delete: deleteTask,
   },
-  aliases: { ls: "list", new: "create", rm: "delete", "launch-fixer": "continue", "clear-error": "continue" },
+  aliases: { ls: "list", new: "create", rm: "delete" },
   docs: { brief: "Create, inspect and move tasks" },
 });
 

@@ -106,11 +106,11 @@ export async function whileMerging<T>(
   { say }: Context,
   call: Call,
   about: NamedTask,
-  { reference, goesOn, later, verb }: Leaving,
+  { reference, goesOn, later, verb, stop = `To stop the merge: signalbox task merge ${reference} --cancel` }: Leaving,
   asking: Promise<T>,
 ): Promise<T> {
   const leave = () => {
-    say(`\n${goesOn} To stop the merge: signalbox task merge ${reference} --cancel`);
+    say(`\n${goesOn} ${stop}`);
     const [next] = later;
     if (next !== undefined)
       say(
@@ -139,6 +139,8 @@ interface Leaving {
   readonly later: readonly string[];
   /** The command that asks for the later ones. */
   readonly verb: string;
+  /** How the merge is stopped, in a sentence; with `task merge --cancel` where it is left out. */
+  readonly stop?: string;
 }
 
 /** What shells report for a program that Ctrl-C has ended. */

@@ -1,6 +1,8 @@
 import type { Reason } from "../engine/decision.ts";
+import { notReviewed, unreviewedAdvice } from "../engine/held-advice.ts";
 import { whyFixed } from "../engine/plan-edit.ts";
 import type { Judged, Task } from "../engine/task.ts";
+import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
@@ -63,23 +65,25 @@ function orNothing(error: unknown): readonly [] {
 
 /** Says what nobody has judged, and what a person can do about it. */
 export function unreviewedTrouble(
-  { id }: Pick<Task, "id">,
+  workflow: Workflow,
+  task: Task,
   { judged, commit, commits }: Unreviewed,
 ): { readonly reason: string; readonly fix: string } {
   const whose = judged.role === "human" ? "You approved" : `The verdict of ${judged.role} is for`;
   const many = commits === 0 ? "" : commits === 1 ? ", with 1 commit more" : `, with ${commits} commits more`;
   return {
-    reason: `${whose} ${short(judged.commit)}, but the branch is at ${short(commit)}${many}. Nobody has reviewed the difference.`,
-    fix: [
-      `See the difference: signalbox task diff ${id} --since-review`,
-      `Then merge it without a review: signalbox task merge ${id} --unreviewed`,
-      `Or let its agent hand it over again: signalbox task request-changes ${id} -m "Hand over the newest commit."`,
-    ].join("\n"),
+    reason: `${whose} ${short(judged.commit)}, but the branch is at ${short(commit)}${many}. ${notReviewed}`,
+    fix: unreviewedAdvice(workflow, task).join("\n"),
   };
 }
 
 /** Why a person's word must not merge the work: nobody has reviewed a part of it, and the person was not shown the present commit. */
-export async function unseenWork(core: Core, task: Task, head: string): Promise<Reason | undefined> {
+export async function unseenWork(
+  core: Core,
+  task: Task,
+  head: string,
+  verb: "approve" | "continue",
+): Promise<Reason | undefined> {
   if (task.judged === undefined || core.repositories === undefined) return undefined;
   if ((await seenCommit(core, task)) === head) return undefined;
   const project = await core.store.getProject(task.project);
@@ -88,11 +92,13 @@ export async function unseenWork(core: Core, task: Task, head: string): Promise<
   const place = await placeOf({ store: core.store, where: core.repositories.where() }, own, project, task);
   const unreviewed = await unreviewedWork(own, place, task, head);
   if (unreviewed === undefined) return undefined;
+  const workflow = await core.workflows.get(task.workflowHash);
   const fix = [
     `See the difference: signalbox task diff ${task.id} --since-review`,
-    `Then, or to go on without it: signalbox task continue ${task.id} --yes`,
+    `Then: signalbox task ${verb} ${task.id}`,
+    `To let it be merged unseen: signalbox task ${verb} ${task.id} ${verb === "approve" ? "--unreviewed" : "--yes"}`,
   ].join("\n");
-  return { code: "unreviewed", text: unreviewedTrouble(task, unreviewed).reason, fix };
+  return { code: "unreviewed", text: unreviewedTrouble(workflow, task, unreviewed).reason, fix };
 }
 
 /** Notes that the person was shown a commit. */

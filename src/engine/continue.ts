@@ -319,8 +319,10 @@ export function respawn(workflow: Workflow, task: Task, actor: Actor, facts: Fac
   if (run === undefined) {
     return rejected({
       code: "no-respawn",
-      text: `No agent can be started again in "${state.name}": the state has no respawn_prompt.`,
-      fix: "Move the task to a state that has an agent.",
+      text: isWorkedIn(state)
+        ? `No agent can be started again in "${state.name}": the state has no respawn_prompt.`
+        : `No agent works in "${state.name}", so there is none to start again.`,
+      fix: `See what can be done: signalbox task explain ${task.id}`,
     });
   }
   const live = task.runs[run.role];

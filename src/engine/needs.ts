@@ -1,5 +1,6 @@
 import { firstStatement, sentence, sentences } from "../text.ts";
 import { conditionText, type Dependency } from "./dependency.ts";
+import { heldAdvice } from "./held-advice.ts";
 import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, seeRun, startOf, waysBack } from "./persons-turn.ts";
 import { whyFixed } from "./plan-edit.ts";
 import { textForPerson } from "./prompt.ts";
@@ -165,7 +166,7 @@ function afterTheEnd(facts: NeedFacts): readonly Need[] {
   if (held === undefined || phase === "over") return [];
   const again = `Fix the cause, then retry: signalbox task retry ${id}`;
   const forget = `Or delete the task; its workspace is saved first: signalbox task delete ${id}`;
-  return [{ ...heldNeed(facts, held.reason), fix: `${again}\n${forget}` }];
+  return [{ ...heldNeed(facts), fix: `${again}\n${forget}` }];
 }
 
 function lostWorkflow(facts: NeedFacts): Need {
@@ -247,7 +248,7 @@ function limitNeeds(facts: NeedFacts): readonly Need[] {
 /** The needs that come from the task's state. */
 function standingNeeds(facts: NeedFacts, workflow: Workflow, state: State): readonly Need[] {
   const { task, runs, isOwing, merge } = facts;
-  if (task.held !== undefined) return [heldNeed(facts, task.held.reason)];
+  if (task.held !== undefined) return [heldNeed(facts)];
   // A merge was requested: it continues by itself, or has a need of its own.
   if (merge?.state === "under-way" || merge?.state === "waits") return [];
   if (task.phase !== "waiting" || isTalking(task)) return [];
@@ -265,13 +266,12 @@ function standingNeeds(facts: NeedFacts, workflow: Workflow, state: State): read
   return isStill ? [turnNeed(facts, workflow, state)] : [];
 }
 
-function heldNeed(facts: NeedFacts, why: string): Need {
-  const { id, held } = facts.task;
+function heldNeed(facts: NeedFacts): Need {
+  const { held } = facts.task;
   const isSpent = facts.failure?.code === "agents.budget" || held?.word === "cost";
   const reason = isSpent ? "budget" : held?.again === "effects" ? "effect" : isAgents(facts) ? "agent" : "held";
-  // The hint of a failed effect names the same command.
-  const verb = held?.again === "effects" ? "retry" : "continue";
-  return need(facts, reason, why, `Fix the cause, then try again: signalbox task ${verb} ${id}`);
+  const { text, fix } = heldAdvice(facts.workflow, facts.task);
+  return need(facts, reason, text, fix);
 }
 
 /** The task is held because its agent ended, or stopped without a result. */

@@ -200,3 +200,14 @@ function of(actions: readonly PersonAction[], name: string): PersonAction {
 function names(actions: readonly PersonAction[]): readonly string[] {
   return actions.filter(({ allowed }) => allowed).map(({ name }) => name);
 }
+
+test("without a remote, and without an agent, a person is told what works in the state", () => {
+  const pipeline = builtIn("pipeline");
+  const { task, facts } = drive(pipeline);
+  const whys = (status: string, name: string) =>
+    of(personActions(pipeline, { ...task, status }, facts(), { ...nobody, hasRemote: false }), name)?.why;
+  expect(whys("MERGE_READY", "create-pr")).toContain(`signalbox task approve ${task.id}`);
+  expect(whys("IMPLEMENT", "create-pr")).not.toContain("task merge");
+  expect(whys("IMPLEMENT", "create-pr")).toContain("signalbox task explain");
+  expect(whys("MERGE_READY", "respawn")).toContain('No agent works in "MERGE_READY", so there is none to start again.');
+});

@@ -24,6 +24,7 @@ import {
   askedOf,
   endState,
   isPersonsTurn,
+  mergeHere,
   mergingState,
   personsVerbs,
   startOf,
@@ -215,7 +216,7 @@ function createPr(seen: Seen): PersonAction {
   const allowance =
     seen.around.hasRemote || seen.state.terminal
       ? needsWorkspace(seen)
-      : no("The project has no remote.", `Merge it here: signalbox task merge ${task.id}`);
+      : no("The project has no remote.", mergeHere(seen.workflow, task) ?? explain(seen));
   return action(seen, "create-pr", label, "p", allowance);
 }
 

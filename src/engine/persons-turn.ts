@@ -28,6 +28,19 @@ export function isMergedFrom(workflow: Workflow, state: State): boolean {
   return targetsFor(state, "human").some((to) => workflow.states[to]?.outcome === "done");
 }
 
+/** The line with the command by which a person lets the work be merged here; undefined where that is not the next step. */
+export function mergeHere(workflow: Workflow, task: Task): string | undefined {
+  const { id, status, held } = task;
+  if (mergesOnWord(workflow, task))
+    return `Let it be merged here: signalbox task ${held === undefined ? "approve" : "continue"} ${id}`;
+  const state = workflow.states[status];
+  if (state === undefined || held !== undefined) return undefined;
+  const isLast = targetsFor(state, "human").some((to) => workflow.states[to]?.outcome === "done");
+  return isLast || mergingState(workflow, status) !== undefined
+    ? `Merge it here: signalbox task merge ${id}`
+    : undefined;
+}
+
 /** Whether the task's work is merged from the state that it is in: by a person, or by the workflow. */
 export function isMergedNext(workflow: Workflow, { status }: Pick<Task, "status">): boolean {
   const state = workflow.states[status];
@@ -49,6 +62,18 @@ export function mergesAlone({ states, initial }: Workflow): boolean {
     }
   }
   return false;
+}
+
+/**
+ * Whether the workflow may merge once a person ends the wait, in the task's state or in the next one; or once a person continues a
+ * task that is held in a state that merges judged work without waiting for anybody.
+ */
+export function mergesOnWord({ states }: Workflow, { status, held, judged }: Pick<Task, "status" | "held" | "judged">) {
+  const state = states[status];
+  if (state === undefined) return false;
+  const isMerging = (each: State) => each.do.some(({ name }) => mergers.has(name));
+  if (state.wait.kind !== "human") return held !== undefined && judged !== undefined && isMerging(state);
+  return [state, ...targetsOfRules(state).flatMap((to) => states[to] ?? [])].some(isMerging);
 }
 
 const mergers: ReadonlySet<string> = new Set(["merge", "merge_pr"]);

@@ -65,10 +65,8 @@ export function decideFindings(
  * all of them. A person who wants that nevertheless says so.
  */
 export function undecidedFindings(workflow: Workflow, task: Task): Reason | undefined {
-  const { wait, rules } = stateOf(workflow, task.status);
-  const depends = rules.some(({ when }) => when.some(({ source, field }) => source === "fact" && field === decided));
   // Of a held task something else is tried again.
-  if (wait.kind !== "human" || !depends || task.held !== undefined) return undefined;
+  if (!asksAboutFindings(workflow, task) || task.held !== undefined) return undefined;
   const open = (task.ledger?.findings ?? []).filter(({ state }) => state === "open");
   const [first] = open;
   if (first === undefined) return undefined;
@@ -82,6 +80,32 @@ export function undecidedFindings(workflow: Workflow, task: Task): Reason | unde
     `To go on with what is approved so far: signalbox task continue ${task.id} --yes`,
   ].join("\n");
   return { code: "undecided", text: `${are} undecided: ${named.join("; ")}${more}.`, fix };
+}
+
+/** Whether the state waits for a person, and where the task goes depends on the findings that the person has approved. */
+function asksAboutFindings(workflow: Workflow, { status }: Task): boolean {
+  const { wait, rules } = stateOf(workflow, status);
+  const depends = rules.some(({ when }) => when.some(({ source, field }) => source === "fact" && field === decided));
+  return wait.kind === "human" && depends;
+}
+
+/** What a person's request to continue is only meant for: held tasks, or states that ask about findings. */
+export type MeantFor = "held" | "findings";
+
+/** Why a request to continue is not for this task, which would be continued past something else than the person means. */
+export function notMeant(workflow: Workflow, task: Task, only: MeantFor): Reason | undefined {
+  const { id, status, held } = task;
+  const look = `See what it waits for, and what you can do: signalbox task explain ${id}`;
+  if (only === "held") {
+    if (held !== undefined) return undefined;
+    return { code: "not-waiting", text: `The task is not held: it is in "${status}", without an error.`, fix: look };
+  }
+  if (held !== undefined) {
+    const fix = `Fix the cause, then: signalbox task clear-error ${id}`;
+    return { code: "not-waiting", text: `The task is held: ${held.reason}`, fix };
+  }
+  if (asksAboutFindings(workflow, task)) return undefined;
+  return { code: "not-waiting", text: `"${status}" does not wait for a person's decision about findings.`, fix: look };
 }
 
 const decided = "approved_findings";

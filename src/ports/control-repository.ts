@@ -349,7 +349,10 @@ export interface PublishOrder extends Stoppable {
   readonly workspaces?: string;
 }
 
-export type UndoUpdateOrder = Pick<PublishOrder, "repository" | "branch">;
+export interface UndoUpdateOrder extends Pick<PublishOrder, "repository" | "branch"> {
+  /** Called before git runs in the user's repository, which is only if something was begun there. */
+  check?(): Promise<void>;
+}
 
 export interface RestoreOrder extends Omit<PublishOrder, "expected" | "workspaces"> {
   readonly from?: string;

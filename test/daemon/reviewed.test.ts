@@ -6,6 +6,7 @@ import { syncTask } from "../../src/daemon/requests/branch-task.ts";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
+import { continueTask } from "../../src/daemon/requests/move-task.ts";
 import { approveTask } from "../../src/daemon/requests/person.ts";
 import { startGitStage } from "./git-stage.ts";
 
@@ -23,9 +24,26 @@ transitions:
   - { from: busy, to: done, when: merged == true, hooks: [release_workspace] }
 `;
 
+/** The workflow merges: in the state that waits for the person, or in the next one. */
+const mergingFlows = {
+  "the state merges": "busy: { waits_for: human, do: [merge, release_workspace], next: done }",
+  "the next state merges":
+    "busy: { waits_for: human, next: landing }\n  landing: { do: [merge, release_workspace], next: done }",
+} as const;
+
+const mergingFlow = (states: string) => `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  ${states}
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+`;
+
 /** A task whose agent has committed a cup, which a reviewer has judged. */
-async function startReviewed() {
-  const stage = await startGitStage({ poolSize: 3, flow });
+async function startReviewed(workflow = flow) {
+  const stage = await startGitStage({ poolSize: 3, flow: workflow });
   const { core, git, repository, store } = stage;
   const asked = <Body>(body: Body, query = {}): Asked<object, Body> => ({
     ...{ params: { task: id }, query, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
@@ -43,8 +61,11 @@ async function startReviewed() {
     ...{ ...stage, workspace, commit, reviewed: judged.commit },
     merge: (body: { dryRun?: boolean; unreviewed?: boolean } = {}) => mergeTask(core)(asked(body)),
     approve: (body: { unreviewed?: boolean } = {}) => approveTask(core)(asked(body)),
+    goOn: (body: { unanswered?: boolean } = {}) => continueTask(core)(asked(body)),
+    isDone: () => stage.until(id, ({ task }) => task.status === "done"),
     diff: (query = {}) => diffTask(core)(asked(undefined as never, query)),
     sync: () => syncTask(core)(asked({})),
+    explained: () => explainTask(core)(asked(undefined)),
     explain: async () => (await explainTask(core)(asked(undefined))).blocked.map(({ reason }) => reason).join("\n"),
     judged: async () => (await store.getTask(id))?.task.judged,
     mains: (file: string) => git(repository, "ls-tree", "--name-only", "main", file),
@@ -105,4 +126,45 @@ test("an approval is for the commit that the person was last shown", async () =>
   });
   expect(await approve({ unreviewed: true })).toMatchObject({ merge: { state: "merged" } });
   expect(mains("saucer.md")).toBe("saucer.md");
+});
+
+for (const [where, states] of Object.entries(mergingFlows)) {
+  test(`${where}: neither approve nor continue merges commits that nobody has reviewed and the person was not shown`, async () => {
+    const { approve, goOn, diff, commit, judged, isDone, mains } = await startReviewed(mergingFlow(states));
+    const later = commit("saucer.md");
+    await expect(approve()).rejects.toThrow("Nobody has reviewed the difference.");
+    await expect(goOn()).rejects.toThrow("Nobody has reviewed the difference.");
+    expect((await judged())?.role).toBe("reviewer");
+    await diff({ sinceReview: "true" });
+    await approve();
+    await isDone();
+    expect(await judged()).toEqual({ commit: later, role: "human" });
+    expect(mains("saucer.md")).toBe("saucer.md");
+  });
+
+  test(`${where}: a person who insists has approved the present commit`, async () => {
+    const { approve, commit, judged, isDone, mains } = await startReviewed(mergingFlow(states));
+    const later = commit("saucer.md");
+    await approve({ unreviewed: true });
+    await isDone();
+    expect(await judged()).toEqual({ commit: later, role: "human" });
+    expect(mains("saucer.md")).toBe("saucer.md");
+  });
+}
+
+test("where the workflow merges, explain advises what works there, once, also for a held task", async () => {
+  const { explained, commit, core, until } = await startReviewed(mergingFlow(mergingFlows["the state merges"]));
+  commit("saucer.md");
+  const advice = async () =>
+    (await explained()).blocked.filter(({ reason }) => reason.includes("Nobody has reviewed the difference."));
+  const see = `See the difference: signalbox task diff ${id} --since-review`;
+  expect(await advice()).toMatchObject([{ fix: `${see}\nThen let it be merged: signalbox task approve ${id}` }]);
+  // Without a person's approval of the commit the merge is refused.
+  await core.submit(id, { kind: "continue", actor: { role: "human" } });
+  await until(id, ({ task }) => task.held !== undefined);
+  const held = { fix: `${see}\nThen let it be merged: signalbox task continue ${id}` };
+  expect(await advice()).toMatchObject([held]);
+  const [need] = (await explained()).task.needs;
+  expect(need).toMatchObject({ command: `signalbox task diff ${id} --since-review` });
+  expect(need?.brief).toMatch(/Nobody has reviewed the difference\.$/);
 });

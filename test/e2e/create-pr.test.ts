@@ -109,7 +109,7 @@ test("without a remote a pull request is refused with what to do instead, and wi
   expect(refused).toEqual({
     code: 1,
     stdout: "",
-    stderr: `error: ${tea} has no remote, so no pull request can be opened.\nMerge it here: signalbox task merge ${id}\nOr add a remote first: git -C ${tea} remote add origin URL, then: signalbox project trust tea\n`,
+    stderr: `error: ${tea} has no remote, so no pull request can be opened.\nAdd a remote first: git -C ${tea} remote add origin URL, then: signalbox project trust tea\n`,
   });
   expect((await signalbox(tea, "task", "show", id)).stdout).not.toContain("pull request");
   expect(await signalbox(tea, "task", "create-pr", "tea#99")).toMatchObject({ code: 3 });

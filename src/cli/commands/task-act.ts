@@ -1,13 +1,14 @@
-import { type Call, Refusal } from "../../api/client.ts";
+import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import type { SalvagedView } from "../../api/workspaces.ts";
-import { askChange, canAsk, confirm, handIn, readInput, readWords } from "../ask.ts";
+import { askChange, handIn, readInput, readWords } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { tellChange } from "../fast/tell.ts";
 import { nameTask, shownTask } from "../find.ts";
 import { pause, untilInterrupted } from "../screen.ts";
+import { awaitWork, tellWork } from "../state-work.ts";
 import { forEach, tellAsked, tellMerge, tellSaid, whileMerging } from "../tell.ts";
 import { count, given, repositories, writeJson } from "../text.ts";
 import { command } from "./command.ts";
@@ -92,9 +93,9 @@ export const approve = command({
   },
   docs: {
     brief: "Approve a task's work, or say yes to its question",
-    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. Your approval is for the commit that task diff or merge --dry-run showed you last: if the work has moved since, look at it again. The task's history records the commit.
+    fullDescription: `The task moves where its workflow says. If that requires a merge, the commit that you approve is merged first, as signalbox task merge does it; later commits are not merged. Your approval is for the commit that task diff or merge --dry-run showed you last: if the work has moved since, look at it again. If the workflow itself merges, the command waits until the work of the state has ended, as signalbox task merge does, and says what is pushed, not tested or left open. Commits since the last verdict must then have been shown to you (task diff --since-review), or you say --unreviewed. The task's history records the commit.
 
---json: { commit, change: ${changeForm}, merge, empty }. The change or the merge is null; a merge is as in signalbox task merge. ${severalForm}
+--json: { commit, change: ${changeForm}, merge, empty, merges, warnings, work: { word, reason, task } }. The change or the merge is null; a merge is as in signalbox task merge. The work is null unless the workflow merges. ${severalForm}
 ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it is")}`,
   },
   func({ commit, unreviewed, json }, ...references) {
@@ -103,15 +104,23 @@ ${taskExitCodes("refused, not merged, or not merged yet; the task stays where it
         const about = await nameTask(call, reference);
         const asking = call(routes.approveTask, { ...about, body: given({ commit, unreviewed }) });
         const goesOn = "Your approval counts, and a merge that it needs goes on.";
-        return whileMerging(own, call, about, { reference, goesOn, later, verb: "approve" }, asking);
+        const leaving = { reference, goesOn, later, verb: "approve" };
+        const answer = await whileMerging(own, call, about, leaving, asking);
+        const { change, merges, warnings } = answer;
+        if (!json && answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);
+        if (!json) for (const warning of warnings) own.say(own.talkPaint.yellow(warning));
+        if (change === null || !merges) return { ...answer, work: null };
+        const stop = `To stop it, cancel the task: signalbox task cancel ${reference}`;
+        return { ...answer, work: await whileMerging(own, call, about, { ...leaving, stop }, awaitWork(call, change)) };
       },
-      isFailed: ({ merge }) => merge !== null && merge.state !== "merged",
-      tell: (own, answer) => {
-        if (answer.commit !== "") own.say(`Approved at commit ${answer.commit.slice(0, 10)}.`);
-        if (answer.change !== null) tellChange(own, answer.change);
-        if (answer.change !== null && answer.empty)
-          own.say(`The branch of ${shownTask(answer.change.task)} has no commits of its own, so nothing is merged.`);
-        if (answer.merge !== null) tellMerge(own, answer.merge);
+      isFailed: ({ merge, work }) =>
+        (merge !== null && merge.state !== "merged") || (work !== null && work.word !== "ok"),
+      tell: (own, { change, work, merge, empty }) => {
+        if (change !== null && work === null) tellChange(own, change);
+        if (change !== null && empty)
+          own.say(`The branch of ${shownTask(change.task)} has no commits of its own, so nothing is merged.`);
+        if (change !== null && work !== null) tellWork(own, change.from, work);
+        if (merge !== null) tellMerge(own, merge);
       },
     });
   },
@@ -216,43 +225,6 @@ async function leftWaiting(call: Call, { project }: TaskView) {
     return command === undefined ? [] : [{ name: shownTask(task), command }];
   });
 }
-
-export const continueTask = command({
-  parameters: {
-    positional: tasks,
-    flags: { yes: flag("Continue although questions, findings or commits are left over"), json },
-  },
-  docs: {
-    brief: "End a person's wait, or try a held task again",
-    fullDescription: `If the task's state waits for a person, the task moves where its workflow says. If the task is held, the step that failed is started again. If an agent has open questions, if you have not decided about all findings that the next step depends on, or if the state merges commits that nobody has reviewed and you were not shown, you are asked on a terminal; elsewhere the command is refused without --yes.
-
-task launch-fixer and task clear-error are the same command. In the workflow "pipeline" it continues with the fixer if you have approved findings, and else with the tests.
-
---json: ${changeForm}. ${severalForm}
-${taskExitCodes("refused; nothing has changed")}`,
-  },
-  func({ yes, json }, ...references) {
-    return forEach(this, references, json, {
-      act: async (own, call, reference) => {
-        const named = await nameTask(call, reference);
-        const goOn = (unanswered: boolean) =>
-          call(routes.continueTask, { ...named, body: unanswered ? { unanswered } : {} });
-        try {
-          return await goOn(yes);
-        } catch (error) {
-          const isLeft = error instanceof Refusal && error.reasons.some(({ code }) => leftOver.has(code));
-          if (!isLeft || json || !canAsk()) throw error;
-          const question = `${error.reasons[0]?.text} Continue nevertheless?`;
-          return (await confirm(own, question, false)) ? goOn(true) : undefined;
-        }
-      },
-      tell: (own, change) => change && tellChange(own, change),
-    });
-  },
-});
-
-/** What a person may leave over when a task continues. */
-const leftOver: ReadonlySet<string> = new Set(["unanswered", "undecided", "unreviewed"]);
 
 export const reply = command({
   parameters: {

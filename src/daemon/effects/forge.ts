@@ -121,7 +121,7 @@ function mergePr(ports: ForgeEffectPorts): Perform {
 
 /** Throws where the work has moved since it was judged. */
 async function mustBeReviewed(
-  { store, where }: ForgeEffectPorts,
+  { store, where, workflowOf }: ForgeEffectPorts,
   own: ProjectWorkspaces,
   project: Project,
   task: Task,
@@ -130,10 +130,8 @@ async function mustBeReviewed(
   const place = await placeOf({ store, where: where() }, own, project, task);
   const unreviewed = await unreviewedWork(own, place, task, commit);
   if (unreviewed === undefined) return;
-  const { reason } = unreviewedTrouble(task, unreviewed);
-  const see = `See the difference: signalbox task diff ${task.id} --since-review`;
-  const hint = `${see}\nThen let it be merged: signalbox task continue ${task.id}`;
-  throw new Fault("unreviewed", reason, { hint });
+  const { reason, fix } = unreviewedTrouble(await workflowOf(task), task, unreviewed);
+  throw new Fault("unreviewed", reason, { hint: fix });
 }
 
 /**

@@ -39,13 +39,19 @@ async function foundPlace({ store, workspacesOf, where }: LandEntriesPorts, merg
   return { own, place: placeAt({ store, where: where() }, own, project, merge) };
 }
 
-/** Undoes what publishing has begun in the user's checkout. Returns what could not be undone, or an empty text. */
-export async function undoBegun(ports: LandEntriesPorts, merge: Merge): Promise<string> {
+/**
+ * Undoes what publishing has begun in the user's checkout. Returns what could not be undone, or an empty text. `known`: why the
+ * merge ended, which is not repeated.
+ */
+export async function undoBegun(ports: LandEntriesPorts, merge: Merge, known: string): Promise<string> {
   try {
     return (await (await foundPlace(ports, merge))?.place.undoBegun()) ?? "";
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return `What the merge has begun could not be undone: ${tell(error)}`;
+    const why = tell(error);
+    return known.includes(why)
+      ? "For the same reason, what the merge has begun could not be undone yet."
+      : `What the merge has begun could not be undone: ${why}`;
   }
 }
 

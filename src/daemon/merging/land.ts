@@ -1,4 +1,5 @@
 import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import { Fault, tell } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
@@ -131,7 +132,7 @@ async function recordedWork(
 
 /** The commit that a merge requested now would merge, or why there is none. `only`: the approved commit. */
 export async function workToMerge(
-  ports: LandEntriesPorts,
+  ports: LandEntriesPorts & { workflowOf(task: Task): Promise<Workflow> },
   task: Task,
   { only, leaves }: Pick<Merge, "only" | "leaves">,
 ): Promise<MergeableWork> {
@@ -144,7 +145,7 @@ export async function workToMerge(
     const place = await placeOf({ store: ports.store, where: ports.where() }, own, project, task);
     const unreviewed = await unreviewedWork(own, place, task, work.commit);
     if (unreviewed === undefined) return work;
-    const { reason, fix } = unreviewedTrouble(task, unreviewed);
+    const { reason, fix } = unreviewedTrouble(await ports.workflowOf(task), task, unreviewed);
     return { kind: "refused", reason: `${reason}\n${fix}` };
   }
   const [from, to] = [short(only), short(work.commit)];

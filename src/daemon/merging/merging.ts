@@ -141,7 +141,7 @@ export function createMerging(given: MergingPorts): Merging {
     if (arrived === "remote") return landedOnRemote(merge);
     const { kind, files } = landing;
     const inLine = lineOf(merge.project, merge);
-    const left = planned === "" ? "" : await ports.inTurn(inLine, () => undoBegun(ports, merge));
+    const left = planned === "" ? "" : await ports.inTurn(inLine, () => undoBegun(ports, merge, landing.reason));
     const reason = landing.reason.includes(left) ? landing.reason : sentences([landing.reason, left]);
     const outside = landing.isOutside === true ? { isOutside: true as const } : {};
     const failed: Merge = { ...merge, ...outside, state: kind, reason, files, endedAt: clock.now() };

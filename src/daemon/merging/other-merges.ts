@@ -1,4 +1,5 @@
 import type { Task } from "../../engine/task.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
@@ -68,15 +69,16 @@ export async function previewMerge(
   wanted: Wanted,
   ports: PublishPorts,
   known: Merge | undefined,
+  workflow: Workflow,
 ): Promise<Preview> {
   const merge = newMerge(task, wanted, 0);
   const none = { commits: 0, changed: [] };
-  const work = await mergeableWork(store, own, project, task);
+  const work = await mergeableWork(store, own, project, task, wanted.leaves);
   if (work.kind === "refused") return { merge: { ...merge, state: "refused", reason: work.reason }, ...none };
   const place = placeAt({ store, where: ports.where }, own, project, wanted);
   const unreviewed = await unreviewedWork(own, place, task, work.commit);
   if (unreviewed !== undefined) {
-    const { reason, fix } = unreviewedTrouble(task, unreviewed);
+    const { reason, fix } = unreviewedTrouble(workflow, task, unreviewed);
     return { merge: { ...merge, state: "refused", reason: `${reason}\n${fix}` }, ...none };
   }
   const { target, strategy } = wanted;

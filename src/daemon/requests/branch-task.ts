@@ -1,5 +1,5 @@
 import type { Routes } from "../../api/routes.ts";
-import { theWayBack } from "../../engine/persons-turn.ts";
+import { mergeHere, theWayBack } from "../../engine/persons-turn.ts";
 import type { Actor } from "../../engine/request.ts";
 import { Fault } from "../../fault.ts";
 import type { GivenBack } from "../../ports/records.ts";
@@ -27,8 +27,10 @@ export function openPullRequest(core: Core): Handler<Routes["openPullRequest"]> 
     const project = await mustHave(core, task.project);
     const { remote } = await core.forge.forgeOf(project);
     if (remote === undefined) {
+      const here = mergeHere(await core.workflows.get(task.workflowHash), task);
+      const add = `dd a remote first: git -C ${project.path} remote add ${remoteName} URL, then: signalbox project trust ${project.name}`;
       throw new Fault("forge.none", `${project.path} has no remote, so no pull request can be opened.`, {
-        hint: `Merge it here: signalbox task merge ${task.id}\nOr add a remote first: git -C ${project.path} remote add ${remoteName} URL, then: signalbox project trust ${project.name}`,
+        hint: here === undefined ? `A${add}` : `${here}\nOr a${add}`,
       });
     }
     return pullRequestView(await openOn(core.forge, project, task, { title, body, isDraft: draft }));

@@ -6,6 +6,7 @@ import { explain } from "../../engine/explain.ts";
 import { endsThatStart, leftReason, type Need } from "../../engine/needs.ts";
 import { personActions } from "../../engine/person-actions.ts";
 import { isPersonsTurn } from "../../engine/persons-turn.ts";
+import type { Facts } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { StoredTask } from "../../ports/store.ts";
@@ -19,6 +20,8 @@ import { seeDependencies, warnOfMissing } from "../dependencies.ts";
 import type { Handler } from "../handlers.ts";
 import { placeOf } from "../landing-place.ts";
 import { lostTrouble, lostWork } from "../lost-work.ts";
+import { mergedIn } from "../merge-approval.ts";
+import { mergeOutlook } from "../merge-outlook.ts";
 import {
   expectedConflicts,
   givenBackConflict,
@@ -85,6 +88,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
       owed,
       warnings: [
         ...(await warnOfProtected(core, task)),
+        ...(await warnOfMerge(core, workflow, task, facts)),
         ...(await expectedConflicts(core, task.id)),
         ...(await warnOfModules(core, task)),
         ...(await warnOfMissing(core, task)),
@@ -175,12 +179,22 @@ async function unmergeable(core: Core, workflow: Workflow, task: Task, head: str
   const stale = merges(state) ? staleTests(task, head) : [];
   if (task.judged === undefined || task.judged.commit === head) return stale;
   const unreviewed = await unreviewedWork(own, place, task, head);
-  return unreviewed === undefined ? stale : [unreviewedTrouble(task, unreviewed), ...stale];
+  if (unreviewed === undefined) return stale;
+  const trouble = unreviewedTrouble(workflow, task, unreviewed);
+  // The task is held for it, and its need says so.
+  return task.held?.reason.includes(trouble.reason) ? stale : [trouble, ...stale];
+}
+
+/** What a person should know before their word lets the workflow merge. */
+async function warnOfMerge(core: Core, workflow: Workflow, task: Task, facts: Facts): Promise<readonly string[]> {
+  const merging = task.phase === "waiting" ? mergedIn(workflow, task, facts) : undefined;
+  return merging === undefined ? [] : mergeOutlook(core, task, merging, facts.head);
 }
 
 /** Tests of an earlier commit say nothing about the present one. */
 function staleTests({ id, tested }: Task, head: string): readonly Block[] {
-  if (tested === undefined || tested.commit === head) return [];
+  // Work without tests is reported as such.
+  if (tested === undefined || tested.word === "untested" || tested.commit === head) return [];
   const [before, now] = [tested.commit.slice(0, 10), head.slice(0, 10)];
   const reason = `The last tests ran on ${before}, but the branch is at ${now}.`;
   return [{ reason, fix: `See the difference: signalbox task diff ${id} --since-review` }];

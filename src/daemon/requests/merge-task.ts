@@ -8,7 +8,7 @@ import { endState, isPersonsTurn, isWorkedIn, mergingState, startOf } from "../.
 import { describeProtected } from "../../engine/protected-lines.ts";
 import type { Actor, Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
-import type { Workflow } from "../../engine/workflow.ts";
+import type { State, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
@@ -16,6 +16,8 @@ import { actorFor, findTask, mustBeUnfinished, unmergedWork } from "../authorise
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { placeAt, placeNameOf } from "../landing-place.ts";
+import { mergedIn } from "../merge-approval.ts";
+import { isOnForge as isMergedOnForge } from "../merge-outlook.ts";
 import { mergedModules, unpushedModules, warnOfModules } from "../merging/conflicts.ts";
 import type { Wanted } from "../merging/merging.ts";
 import { mergeOnForge, previewMerge, previewUndo, undoMerge } from "../merging/other-merges.ts";
@@ -42,18 +44,20 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     const { task } = stored;
     const project = await mustHave(core, task.project);
     const through = mergingState(workflow, task.status);
+    const merging = dryRun ? mergedIn(workflow, task, facts) : undefined;
     // The task is held in the state that merges: a person who merges it confirms what it was held for.
     const isHeld = task.held?.word === protectedWord;
     if (isHeld && !dryRun) return mergeHeld(core, asked, stored, project);
     if (through !== undefined && !dryRun) return letItMerge(core, asked, stored, project, through, facts);
     const to = doneState(workflow, task.status);
-    const actor = isHeld
-      ? await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }))
-      : await (through === undefined
-          ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
-          : mayMove(core, asked, stored, workflow, facts, through));
+    const actor =
+      isHeld || merging !== undefined
+        ? await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }))
+        : await (through === undefined
+            ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
+            : mayMove(core, asked, stored, workflow, facts, through));
     const into = await placeNameOf(core.store, project, task);
-    const wanted = { ...into, strategy, to, by: actor.role, givesBack: giveBack };
+    const wanted = { ...into, strategy, to, by: actor.role, givesBack: giveBack, ...leavesIn(merging) };
     if (dryRun) {
       const { workspacesOf, landingOf } = gitOf(core);
       const own = await workspacesOf(project);
@@ -62,11 +66,14 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       const ports = { ...landing, where: landing.where === "remote" ? "remote" : "here" } as const;
       const known = await core.store.merges.get(task.id);
       const { merge, commits, changed } = await previewMerge(
-        ...([core.store, own, project, task, wanted, ports, known] as const),
+        ...([core.store, own, project, task, wanted, ports, known, workflow] as const),
       );
       const isMerged = ["merged", "waits"].includes(merge.state);
       const untested = isMerged ? await whyUntested(core, project, merge) : null;
-      const isOnForge = asked.body.local !== true && (await hasPullRequest(core, task));
+      const isOnForge =
+        merging === undefined
+          ? asked.body.local !== true && (await hasPullRequest(core, task))
+          : await isMergedOnForge(core, task, merging);
       const place = placeAt({ store: core.store, where: landing.where }, own, project, into);
       const pushed = isMerged && !isOnForge ? await place.expectedPush(landing.where, merge.before) : undefined;
       const warnings = [...(await warnOfProtected(core, task)), ...(await warnOfModules(core, task))];
@@ -77,6 +84,12 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
     }
     return mergeAndMove(core, project, task, wanted, asked.body.local);
   };
+}
+
+/** Whether the workflow's own merge ignores uncommitted changes, which tests often leave. */
+function leavesIn(merging: State | undefined): Pick<Wanted, "leaves"> {
+  const leaves = merging?.do.some(({ name, params }) => name === "merge_pr" || params.uncommitted === "leave");
+  return leaves === true ? { leaves } : {};
 }
 
 /** Whether the task is merged by its forge, which pushes nothing. */
@@ -298,7 +311,9 @@ async function mayMove(
   const decision = decide(workflow, stored.task, request(actor), facts);
   if (decision.kind !== "rejected") return actor;
   await core.refusals.note(stored.task, request(actor), decision.reasons);
-  throw new Refusal(notReady(workflow, stored.task, facts) ?? decision.reasons);
+  throw new Refusal(
+    notReady(workflow, stored.task, facts) ?? workflowMerges(workflow, stored.task, facts) ?? decision.reasons,
+  );
 }
 
 /** Why a task whose agents are still at work, or that has not started, cannot be merged; undefined in other states. */
@@ -312,6 +327,16 @@ export function notReady(workflow: Workflow, task: Task, facts: Facts): readonly
   const look = isAtWork ? `See what its agent is doing: signalbox task peek ${id}` : "";
   const text = `${project}#${number} is not ready to be merged. ${explain(workflow, task, facts).where}`;
   return [{ code: "not-waiting", text, fix: [wait, look].filter(Boolean).join("\n") }];
+}
+
+/** Why a person does not merge where the workflow does so on their word. */
+function workflowMerges(workflow: Workflow, task: Task, facts: Facts): readonly Reason[] | undefined {
+  const merging = mergedIn(workflow, task, facts);
+  if (merging === undefined) return undefined;
+  const { id, held } = task;
+  const text = `The workflow merges the task itself, in "${merging.name}".`;
+  const fix = `See what it would merge: signalbox task merge ${id} --dry-run\nLet it merge: signalbox task ${held === undefined ? "approve" : "continue"} ${id}`;
+  return [{ code: "not-waiting", text, fix }];
 }
 
 /** The facts as they will be after the merge. */

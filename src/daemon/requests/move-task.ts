@@ -2,8 +2,9 @@ import { Refusal } from "../../api/client.ts";
 import type { Routes } from "../../api/routes.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { engineEnd } from "../../engine/child-workflows.ts";
-import { merges } from "../../engine/continue.ts";
+import { mergesOnWord } from "../../engine/persons-turn.ts";
 import type { Actor, Request } from "../../engine/request.ts";
+import { notMeant } from "../../engine/reviewing.ts";
 import { Fault } from "../../fault.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask } from "../authorise.ts";
@@ -12,8 +13,10 @@ import type { Core } from "../core.ts";
 import { awaitingTasks } from "../dependencies.ts";
 import { haltTask } from "../halt-task.ts";
 import type { Asked, Handler } from "../handlers.ts";
+import { approvedCommit, mergedIn, mustBeSeen } from "../merge-approval.ts";
+import { mergeOutlook } from "../merge-outlook.ts";
 import { refuse } from "../questions/answers.ts";
-import { seenPlan, unseenWork } from "../reviewed.ts";
+import { seenPlan } from "../reviewed.ts";
 import type { Answer, TaskRequest } from "../submit.ts";
 import { tasksBelow } from "../task-family.ts";
 import { changeView } from "../views.ts";
@@ -37,34 +40,37 @@ export function continueTask(core: Core): Handler<Routes["continueTask"]> {
     const insists = asked.body.unanswered === true;
     const answered = insists ? {} : ({ answered: true } as const);
     const stored = await findTask(core, asked);
+    const { only } = asked.body;
+    const other =
+      only === undefined ? undefined : notMeant(await core.workflows.get(stored.task.workflowHash), stored.task, only);
+    if (other !== undefined) await refuse(core, stored, { kind: "continue" }, other);
     const shown = await seenPlan(core, stored.task, asked.body.plan);
     const plan = shown === undefined ? {} : { plan: shown };
-    if (asked.caller.kind !== "human") return ask(core, asked, stored, (actor) => ({ kind: "continue", actor }));
-    const approval = await approvalOf(core, asked, stored, insists);
+    if (asked.caller.kind !== "human")
+      return { ...(await ask(core, asked, stored, (actor) => ({ kind: "continue", actor }))), warnings: [] };
+    const { warnings, ...approval } = await approvalOf(core, asked, stored, insists);
     const word = { wake, ...answered, ...plan, ...approval };
-    return ask(core, asked, stored, (actor) => ({ kind: "continue", actor, word }));
+    return { ...(await ask(core, asked, stored, (actor) => ({ kind: "continue", actor, word }))), warnings };
   };
 }
 
-/**
- * Where a state that waits for a person merges, the person's word is for the present commit. The person must have been shown the
- * commits since the last verdict, or insist.
- */
+/** Where the workflow merges on a person's word, the word is for the present commit, which the person has seen or insists on. */
 async function approvalOf(
   core: Core,
   asked: About,
   stored: StoredTask,
   insists: boolean,
-): Promise<{ readonly approves?: string }> {
+): Promise<{ readonly approves?: string; readonly warnings: string[] }> {
   const { task } = stored;
-  const state = (await core.workflows.get(task.workflowHash)).states[task.status];
-  if (state === undefined || state.wait.kind !== "human" || !merges(state)) return {};
+  if (!mergesOnWord(await core.workflows.get(task.workflowHash), task)) return { warnings: [] };
+  const { workflow, facts } = await core.look(task);
+  const merging = mergedIn(workflow, task, facts);
+  if (merging === undefined) return { warnings: [] };
   await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }));
-  const { head } = (await core.look(task)).facts;
-  if (head === "") return {};
-  const unseen = insists ? undefined : await unseenWork(core, task, head);
-  if (unseen !== undefined) await refuse(core, stored, { kind: "continue" }, unseen);
-  return { approves: head };
+  const commit = await approvedCommit(core, task, facts);
+  if (!insists) await mustBeSeen(core, stored, commit, "continue");
+  const warnings = await mergeOutlook(core, task, merging, commit);
+  return { ...(commit === "" ? {} : { approves: commit }), warnings };
 }
 
 /**

@@ -8,12 +8,12 @@ import { personsStart, theWayBack } from "../../engine/persons-turn.ts";
 import type { Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
-import { taskRef } from "../../ports/control-repository.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
-import { mustHave } from "../project.ts";
+import { approvedCommit, mergedIn, mustBeSeen } from "../merge-approval.ts";
+import { mergeOutlook } from "../merge-outlook.ts";
 import { answerInState, refuse, replyInDialogue, say, type Wish } from "../questions/answers.ts";
 import { questionOf } from "../questions/questions.ts";
 import { judgeUnreviewed, seenCommit, seenPlan } from "../reviewed.ts";
@@ -39,8 +39,10 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     const found = await findTask(core, asked);
     await mustBePerson(core, asked, found, wish);
     const { workflow, facts } = await core.look(found.task);
-    const commit = facts.head || (await collectedOf(core, found.task));
-    if (asked.body.unreviewed === true) await judgeUnreviewed(core, found.task, commit);
+    const commit = await approvedCommit(core, found.task, facts);
+    const isUnreviewed = asked.body.unreviewed === true;
+    const merging = mergedIn(workflow, found.task, facts);
+    if (isUnreviewed && merging === undefined) await judgeUnreviewed(core, found.task, commit);
     const stored = await findTask(core, asked);
     const { task } = stored;
     const nobody = whyNothingToApprove(workflow, task, facts.document);
@@ -49,6 +51,7 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     if (elsewhere !== undefined) await refuse(core, stored, wish, elsewhere);
     const other = isOther(task, commit, asked.body.commit ?? (await seenCommit(core, task)));
     if (other !== undefined) await refuse(core, stored, wish, other);
+    if (merging !== undefined && !isUnreviewed) await mustBeSeen(core, stored, commit, "approve");
     const plan = await seenPlan(core, task, asked.body.plan);
     const request: Request = {
       ...wish,
@@ -59,13 +62,14 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     const to = isOpen ? doneState(workflow, task.status) : onlyOnceMerged(workflow, task, request, facts);
     // Read before the workflow's merge, which releases the workspace.
     const isEmpty = await isUnchanged(core, task);
+    const warnings = merging === undefined ? [] : await mergeOutlook(core, task, merging, commit);
     if (to !== undefined) {
       const merge = await mergeApproved(core, asked, stored, to, commit);
-      return { commit, change: null, merge, empty: merge.empty };
+      return { commit, change: null, merge, empty: merge.empty, merges: false, warnings };
     }
     const change = await changeView(core, await core.submit(task.id, request));
-    const merges = workflow.states[change.task.status]?.do.some(({ name }) => name === "merge") === true;
-    return { commit, change, merge: null, empty: isEmpty && merges };
+    const merges = merging !== undefined && change.kind !== "ignored";
+    return { commit, change, merge: null, empty: isEmpty && merges, merges, warnings };
   };
 }
 
@@ -79,12 +83,6 @@ function onlyOnceMerged(workflow: Workflow, task: Task, request: Request, facts:
   if (decide(workflow, task, request, facts).kind !== "rejected") return undefined;
   const merged = decide(workflow, task, request, onceMerged(facts));
   return merged.kind === "moved" ? merged.task.status : undefined;
-}
-
-async function collectedOf(core: Core, { id, project }: Task): Promise<string> {
-  if (core.repositories === undefined) return "";
-  const { control } = await core.repositories.workspacesOf(await mustHave(core, project));
-  return (await control.commitAt(taskRef(id))) ?? "";
 }
 
 /** Refuses an approval that names a commit other than the current one. */

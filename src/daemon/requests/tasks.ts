@@ -11,6 +11,7 @@ import { findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { makeTask } from "../make-task.ts";
+import { unsettledFindings } from "../merge-outlook.ts";
 import { continuedBy } from "../project.ts";
 import { effectView, pullRequestView, viewOf } from "../views.ts";
 
@@ -70,9 +71,11 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
     const record = await core.store.pullRequests.get(stored.task.id);
     const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
     const continues = await continuedBy(core.store, stored.task.id);
+    const openFindings = unsettledFindings(stored.task);
     return {
       task: await viewOf(core, stored),
       ...(continues === "" ? {} : { continues }),
+      ...(openFindings.length === 0 ? {} : { openFindings: [...openFindings] }),
       entry: stored.task.entry,
       effects: effects.map(effectView),
       pullRequest: record === undefined ? null : pullRequestView(record),

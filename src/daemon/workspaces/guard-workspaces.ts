@@ -256,10 +256,7 @@ function guardControl(control: ControlRepository, project: Project, check: Check
       await check();
       return control.inTheWay(order);
     },
-    async undoUpdate(order) {
-      await check();
-      return control.undoUpdate(order);
-    },
+    undoUpdate: (order) => control.undoUpdate({ ...order, check }),
     async restoreBranch(order) {
       await check();
       return control.restoreBranch(order);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { syncFolder } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
@@ -197,6 +197,12 @@ interface UpdateNote {
   /** Adds a target commit. */
   add(commit: string): Promise<void>;
   remove(): void;
+}
+
+/** Whether an update of some worktree is noted, so that it may have been interrupted. */
+export function hasUpdateNotes({ folder }: ControlGit): boolean {
+  const notes = join(folder, "updates");
+  return entryIfSeen(notes)?.isDirectory() === true && readdirSync(notes).length > 0;
 }
 
 export function updateNote({ folder }: ControlGit, worktree: string): UpdateNote {

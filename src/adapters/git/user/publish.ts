@@ -18,7 +18,14 @@ import { gitFault } from "../faults.ts";
 import { syncRef } from "../lasting.ts";
 import { branchRef, checkCommit, noCommit } from "../names.ts";
 import type { GitPlace } from "../runner.ts";
-import { busyWith, changesInTheWay, forwardWorktree, takeBack, updateNote } from "./forward-worktree.ts";
+import {
+  busyWith,
+  changesInTheWay,
+  forwardWorktree,
+  hasUpdateNotes,
+  takeBack,
+  updateNote,
+} from "./forward-worktree.ts";
 import { checkoutOf, restoredMessage } from "./moved-branch.ts";
 import {
   branchAt,
@@ -91,7 +98,9 @@ export async function publish(control: ControlGit, order: PublishOrder): Promise
 }
 
 /** Undoes what updates of the branch's checkouts have begun. Returns what could not be undone, or an empty text. */
-export async function undoUpdate(control: ControlGit, { repository, branch }: UndoUpdateOrder): Promise<string> {
+export async function undoUpdate(control: ControlGit, { repository, branch, check }: UndoUpdateOrder): Promise<string> {
+  if (!hasUpdateNotes(control)) return "";
+  await check?.();
   const place: GitPlace = { folder: checkFolder(repository), configuration: "user" };
   const ref = branchRef(branch);
   const at = await branchAt(control.run, place, ref);

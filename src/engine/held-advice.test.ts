@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { heldAdvice, unreviewedAdvice } from "./held-advice.ts";
+import { loadWorkflow } from "./language/load.ts";
+import type { Task } from "./task.ts";
+import type { Workflow } from "./workflow.ts";
+
+function flow(...ways: readonly string[]): Workflow {
+  const text = `
+version: 1
+roles: { coder: { mode: turn, permissions: full, prompt: build } }
+states:
+  build: { agent: { role: coder }, next: land }
+  polish: { agent: { role: coder }, next: land }
+  land: { waits_for: human, do: [merge], next: done }
+  done: { terminal: true }
+transitions:
+  - { from: land, to: build, by: engine }
+${ways.map((to) => `  - { from: land, to: ${to}, by: human }`).join("\n")}
+prompts: { build: Build it. }
+`;
+  const { workflow, problems } = loadWorkflow(text, "flow.yml");
+  if (workflow === undefined) throw new Error(JSON.stringify(problems));
+  return workflow;
+}
+
+const task = (held?: Task["held"]) => ({ id: "k2m4p", status: "land", phase: "waiting", held }) as unknown as Task;
+const conflict = { reason: 'The task\'s work conflicts with "main".', word: "conflict", again: "do" } as const;
+
+test("a task that is held for a conflict is given to its agent with sync, where there is a way back", () => {
+  expect(heldAdvice(flow("build"), task(conflict)).fix).toBe(
+    "Let its agent resolve it: signalbox task sync k2m4p\nOnce it is resolved: signalbox task continue k2m4p",
+  );
+  expect(heldAdvice(flow(), task(conflict)).fix).toContain(
+    "See how to resolve it in the workspace: signalbox task sync k2m4p",
+  );
+  const other = { ...conflict, word: "tests" };
+  expect(heldAdvice(flow("build"), task(other)).fix).toBe(
+    "Fix the cause, then try again: signalbox task continue k2m4p",
+  );
+});
+
+test("unreviewed work is sent back only where a person can do so, and to a named state where there are several", () => {
+  const sent = (...ways: readonly string[]) =>
+    unreviewedAdvice(flow(...ways), task()).flatMap(
+      (line) => /request-changes k2m4p( --status \w+)?/.exec(line)?.[0] ?? [],
+    );
+  expect(sent()).toEqual([]);
+  expect(sent("build")).toEqual(["request-changes k2m4p"]);
+  expect(sent("build", "polish")).toEqual([
+    "request-changes k2m4p --status build",
+    "request-changes k2m4p --status polish",
+  ]);
+});
