@@ -10,10 +10,10 @@ import { stripVTControlCharacters } from "node:util";
 import buildPrograms from "../test/build-programs.ts";
 import { type Mutant, mutantsOf } from "../test/scenarios/mutants.ts";
 
-/** The files with the scenarios of each workflow. Those of `team` and its parts need no terminals. */
+/** The files with the scenarios of each workflow. Those of `team`, of its parts and of `pipeline` need no terminals. */
 const scenarios: Readonly<Record<string, readonly string[]>> = {
   ...{ default: ["default"], classic: ["classic"], minimal: ["minimal"] },
-  ...{ team: ["team-moves"], "team-subtask": ["team-subtask-moves"], pipeline: ["pipeline", "pipeline-forge"] },
+  ...{ team: ["team-moves"], "team-subtask": ["team-subtask-moves"], pipeline: ["pipeline-moves"] },
 };
 const workflows = Object.keys(scenarios);
 /** The timeout of a wait in a scenario. A wait for an event that never comes costs this much. */

@@ -10,11 +10,11 @@ const root = resolve(import.meta.dirname, "..");
  * of these could start last, and the processors would be idle while it ends.
  */
 const longest = [
-  "test/scenarios/pipeline.test.ts",
   "test/faults/simulator.test.ts",
   "test/scenarios/classic.test.ts",
   "test/scenarios/default.test.ts",
   "test/scenarios/team.test.ts",
+  "test/scenarios/pipeline.test.ts",
   "test/faults/deleted-files.test.ts",
   "test/daemon/merging.test.ts",
   "test/workspaces/worktree.test.ts",

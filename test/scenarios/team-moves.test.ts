@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { everyMoveWasMade, fails, hangs, nonsense, type Scene, scenarioOf } from "./team/stage.ts";
+import { fails, hangs, nonsense } from "./simulated-stage.ts";
+import { everyMoveWasMade, type Scene, scenarioOf } from "./team/stage.ts";
 
 const scenario = scenarioOf("team");
 const talks = { skip_clarification: false };

@@ -1,14 +1,6 @@
 import { expect } from "vitest";
-import {
-  everyMoveWasMade,
-  fails,
-  hangs,
-  type Life,
-  nonsense,
-  type Scene,
-  scenarioOf,
-  type Turn,
-} from "./team/stage.ts";
+import { fails, hangs, nonsense, type Turn } from "./simulated-stage.ts";
+import { everyMoveWasMade, type Life, type Scene, scenarioOf } from "./team/stage.ts";
 
 const scenario = scenarioOf("team-subtask");
 const twoParts = [{ id: "cup" }, { id: "pot" }];

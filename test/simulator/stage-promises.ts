@@ -105,7 +105,7 @@ export async function checkTested(world: World, before: Task, after: Task): Prom
 }
 
 function checkPassed(world: World, { id, tested: last }: Task, commit: string): void {
-  if (world.tests.get(commit)?.has(true) !== true)
+  if (world.config.testCommand !== undefined && world.tests.get(commit)?.has(true) !== true)
     world.violate(finalTests, `${id} is merged at ${short(commit)}, where no tests have passed.`);
   if (last?.commit !== commit) world.violate(finalTests, `${id} names ${short(last?.commit ?? "")} as tested.`);
 }
