@@ -54,8 +54,13 @@ scenario(
   "TODO → CONTEXT_PACK (engine rule 1): the task has a workspace, on a branch that is named after the issue",
   { turns: { CONTEXT_PACK: hangs } },
   async (life) => {
+    let before: string | undefined;
+    life.interrupt("CONTEXT_PACK", async ({ workspace }) => {
+      before = workspace;
+    });
     await life.spawn();
-    const { branch } = await life.reaches("CONTEXT_PACK");
+    const { branch, workspace } = await life.reaches("CONTEXT_PACK");
+    expect(before).toBe(workspace);
     expect(branch).toMatch(/^\w+\/brew-a-cup$/);
     expect((await life.folder()).branch).toBe(branch);
   },
@@ -138,6 +143,15 @@ scenario(
     await life.works(await life.reaches("PR_REVIEW"));
     expect(await life.pushed()).toContain("IMPLEMENT.md");
     expect(life.pull()).toMatchObject({ state: "open", comments: [] });
+  },
+);
+scenario(
+  "IMPLEMENT → PR_REVIEW (engine rule 1): the work is on the remote, even if the forge does not answer when its pull request is to be opened",
+  { hasForge: true, breaks: { findPullRequest: "PR_REVIEW" } },
+  async (life) => {
+    await life.spawn();
+    expect((await life.isHeld()).held?.reason).toContain("findPullRequest is broken");
+    expect(await life.pushed()).toContain("IMPLEMENT.md");
   },
 );
 scenario(

@@ -58,7 +58,7 @@ export interface Surroundings {
   readonly poolSize?: number;
   /** The workspaces are clones, not worktrees. */
   readonly hasClones?: true;
-  /** Operations of git that fail while a task is in a status, each with that status. */
+  /** Operations of git and of the forge that fail while a task is in a status, each with that status. */
   readonly breaks?: Readonly<Record<string, string>>;
   /** The code of their faults; where it is missing, one that says something about the work. */
   readonly fault?: string;
@@ -187,6 +187,7 @@ export async function openSimulatedStage({ workflows, scene, turnsOf, ...order }
     });
     return { ...port, ...Object.fromEntries(broken) };
   };
+  if (world.forge !== undefined) world.forge = { ...world.forge, port: breaking(world.forge.port) };
   const kindOf = (name: "worktree" | "clone") => {
     const kind = createMemoryWorkspaces({ repositories, changed, discarded }, name);
     return breaking({
