@@ -377,6 +377,25 @@ scenario(
   },
 );
 scenario(
+  "MERGE_READY → PR_REVIEW (engine rule 1): with auto_merge, a finding that a person approves after the gate is fixed before the merge",
+  {
+    settings: { auto_merge: true },
+    turns: { judge: [finds(cold), finds({ id: "F1", state: "open" }), finds({ id: "F1", state: "fixed" })] },
+  },
+  async (life) => {
+    await life.spawn();
+    await life.isReviewed(1);
+    await life.goOn({ unanswered: true });
+    await life.decide("approved", "F1");
+    await life.isReviewed(2);
+    await life.goOn();
+    await life.isReviewed(3);
+    await life.goOn();
+    await life.ends("DONE");
+    expect(life.merged()).toContain("FIXER.md");
+  },
+);
+scenario(
   "MERGE_READY → DONE (engine rule 2): with auto_merge, reviewed work is merged without a person",
   { settings: { auto_merge: true } },
   async (life) => {

@@ -98,6 +98,7 @@ function mergePr(ports: ForgeEffectPorts): Perform {
     const isHere = (await ports.forgeOf(project)).kind === "none";
     const pushed = isHere ? undefined : await control.commitAt(pushedRef(task.id));
     const commit = pushed ?? (isHere ? await taskCommit(own, project, task) : await control.commitAt(taskRef(task.id)));
+    mustBeFixed(task);
     if (commit !== undefined) {
       await ports.protection.mustBeConfirmed(task, commit);
       await mustBeReviewed(ports, own, project, task, commit);
@@ -117,6 +118,20 @@ function mergePr(ports: ForgeEffectPorts): Perform {
     // An undecided forge is asked again later.
     throw new Fault(result.word, result.reason, { retry: result.isUndecided ? "later" : "never" });
   };
+}
+
+/** Throws where a person has approved a finding, perhaps after the last review, that no review has called fixed. */
+function mustBeFixed({ id, ledger }: Task): void {
+  const left = (ledger?.findings ?? []).filter(({ state }) => state === "approved").map((finding) => finding.id);
+  if (left.length === 0) return;
+  const are = left.length === 1 ? "is" : "are";
+  throw new Fault(
+    "unreviewed",
+    `You approved ${left.join(", ")}, and no review says that ${left.length === 1 ? "it" : "they"} ${are} fixed.`,
+    {
+      hint: `To merge without a fix, dismiss what is none: signalbox task findings ${id} dismiss ${left.join(" ")} -m "Why"`,
+    },
+  );
 }
 
 /** Throws where the work has moved since it was judged. */
