@@ -150,7 +150,7 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     humanToken: ensureHumanToken(places),
     performers: (folderOf, workflowOf, portOf, commands) => {
       const notifier = notifierOf(channels, log);
-      return performers({ env, notifier, folderOf, workflowOf, portOf, commands, signal: killing.signal });
+      return performers({ env, home, notifier, folderOf, workflowOf, portOf, commands, signal: killing.signal });
     },
     channels,
     chat: openChatOf({ env, signal: killing.signal, config: config.resolved }),
@@ -306,6 +306,7 @@ function tickets(home: string, places: Places, config: LiveConfig, forgeOf: Forg
 
 interface PerformerPorts {
   readonly env: NodeJS.ProcessEnv;
+  readonly home: string;
   readonly notifier: Notifier;
   readonly signal: AbortSignal;
   readonly commands: Commands;
@@ -315,14 +316,12 @@ interface PerformerPorts {
 }
 
 function performers(ports: PerformerPorts): Performers {
-  const { env, notifier, signal, commands, folderOf, workflowOf, portOf } = ports;
+  const { env, home, notifier, signal, commands, folderOf, workflowOf, portOf } = ports;
   return {
     run_command: runCommand({
-      commands,
-      folderOf,
+      ...{ commands, folderOf, home, signal },
       env: inheritedFrom(env),
       variablesOf: async (task) => portVariable(await portOf(task)),
-      signal,
     }),
     notify: notify({ notifier, workflowOf, outsideOf: async (task) => ({ port: String((await portOf(task)) ?? "") }) }),
   };

@@ -33,7 +33,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.edited": ({ changed }) => listed(texts(changed)),
   "workspace.mended": ({ workspace, branch }) =>
     `the broken HEAD of ${workspace} was set to ${branch}; what was there is saved (signalbox salvage list)`,
-  "workspace.restored": ({ workspace }) => `the workspace ${workspace} was restored`,
+  "workspace.restored": ({ workspace, commit }) =>
+    `the workspace ${workspace} was restored${text(commit) === "" ? "" : ` at ${text(commit).slice(0, 10)}, the last commit that was saved`}`,
   "branch.moved": ({ branch, before, after, isKnown, setAside }) => {
     if (text(setAside) !== "")
       return `${text(branch)} had the commit ${text(after).slice(0, 10)}, which no merge of a part has made; it is kept as ${text(setAside)}, and the branch is at ${text(before).slice(0, 10)} again`;

@@ -239,6 +239,7 @@ export function createCore(ports: CorePorts): RunningCore {
       ...(parts === undefined ? {} : { checkoutFor: parts.checkoutFor, diffOf: parts.diffOf }),
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
+  if (agents !== undefined) parts?.followRuns(agents);
   agents?.dispatch.followLimits(needs.noticed);
   const children = createChildren({ clock, core: () => core, onError });
   const plainPerformers = performersOf({

@@ -5,6 +5,7 @@ import type { Places } from "../home/places.ts";
 import type { Turns } from "../keyed.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Clock, Log } from "../ports/system.ts";
+import type { Agents } from "./agents/agents.ts";
 import type { AskModel } from "./agents/ask-model.ts";
 import { publishAgents } from "./callers.ts";
 import type { Repositories } from "./core.ts";
@@ -28,6 +29,7 @@ import { createFollowBranch } from "./workspaces/branch.ts";
 import { placeDocuments } from "./workspaces/documents.ts";
 import { recoverPools } from "./workspaces/free-workspaces.ts";
 import { guardWorkspaces } from "./workspaces/guard-workspaces.ts";
+import { createLiveCommits } from "./workspaces/live-commits.ts";
 import { createOutside, type OutsideOf } from "./workspaces/outside.ts";
 import { deleteSpentBranches } from "./workspaces/own-branches.ts";
 import { createParking } from "./workspaces/parking.ts";
@@ -85,6 +87,8 @@ interface GitParts {
   readonly diffOf: DiffOf;
   /** A task has changed. */
   noticed(stored: StoredTask): void;
+  /** Collects the commits of agents while they work. */
+  followRuns(agents: Pick<Agents, "follow" | "watchOf">): void;
   /** After a start, before tasks continue: puts the pools in order. */
   preparePools(): Promise<void>;
   /** After a start: continues merges and upkeep. */
@@ -111,6 +115,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const ending = { endRuns, endCommands, tellPerson };
   const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, ...ending };
   const upkeepTimer = createUpkeepTimer(pools);
+  const live = createLiveCommits({ store, clock, log, workspacesOf });
   const protection = createProtection({ ...given, workspacesOf, where });
   const repositories = createRepositories({
     ...{ ...given, workspacesOf, predictions, protection, signal: stopping.signal },
@@ -201,8 +206,17 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       repositories.merging.noticed(stored);
       room.changed(stored.task.id);
       if (stored.task.workspace !== "") refresh(stored.task);
-      if (!stored.isOpen) dropBranch(stored.task);
+      if (!stored.isOpen) {
+        dropBranch(stored.task);
+        live.forget(stored.task.id);
+      }
       issues?.noticed(stored);
+    },
+    followRuns(agents) {
+      agents.follow((id) => {
+        const run = agents.watchOf(id)?.run;
+        if (run !== undefined) live.looked(run.task);
+      });
     },
     async preparePools() {
       await followHome({ ...pools, submit });
@@ -218,7 +232,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       stopping.abort();
       room.stop();
       await Promise.all(
-        [predictions, upkeepTimer, parking, repositories.merging, watch, issues].map((each) => each?.stop()),
+        [predictions, upkeepTimer, parking, live, repositories.merging, watch, issues].map((each) => each?.stop()),
       );
       await Promise.all(underWay);
     },

@@ -47,10 +47,11 @@ export async function mergeableWork(
   // Uncommitted changes would not be in the branch, but the task would count as merged.
   if (found.dirty && !leaves)
     return { kind: "refused", reason: `There are changes in ${folder} that are not committed. Commit them there.` };
-  if (await kind.isTaskFileTracked(folder, await kind.taskFileName(folder)))
+  const file = await kind.taskFileName(folder);
+  if (await kind.isTaskFileTracked(folder, file))
     return {
       kind: "refused",
-      reason: `The branch "${found.branch}" contains the task file. Remove it: git rm --cached`,
+      reason: `The branch "${found.branch}" contains the task file ${file}. Remove it in ${folder}, and commit: git rm --cached ${file}`,
     };
   try {
     const { commit } = await control.collect({ folder, branch: found.branch, task: task.id, seenAt: found.head });

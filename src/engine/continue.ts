@@ -314,7 +314,7 @@ export function respawn(workflow: Workflow, task: Task, actor: Actor, facts: Fac
     return rejected({ code: "only-human", text: "An agent cannot start agents.", fix: "Wait for the person." });
   }
   // The workspace, or something that it needs, was deleted.
-  if (task.workspace !== "" && facts.numbers.workspace === 0) return restore(workflow, task, actor, state);
+  if (task.workspace !== "" && facts.numbers.workspace === 0) return restore(workflow, task, actor, state, facts);
   const run = state.respawn;
   if (run === undefined) {
     return rejected({
@@ -357,7 +357,7 @@ export function respawn(workflow: Workflow, task: Task, actor: Actor, facts: Fac
 }
 
 /** Makes the workspace again. Agents that worked in it resume their sessions in the new folder. */
-function restore(workflow: Workflow, task: Task, actor: Actor, state: State): Decision {
+function restore(workflow: Workflow, task: Task, actor: Actor, state: State, { head }: Facts): Decision {
   const draft = startDraft(workflow, task, task.status);
   const run = state.respawn;
   const live = Object.entries(task.runs);
@@ -374,7 +374,7 @@ function restore(workflow: Workflow, task: Task, actor: Actor, state: State): De
   const event: TaskEvent = {
     type: "workspace.restored",
     by: actor.role,
-    data: { workspace: task.workspace },
+    data: { workspace: task.workspace, commit: head },
     set: {
       runs,
       sessions,

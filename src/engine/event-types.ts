@@ -83,7 +83,7 @@ export const eventTypes = {
   },
   "workspace.restored": {
     when: "a person has its deleted or broken workspace made again",
-    data: { workspace: "its folder" },
+    data: { workspace: "its folder", commit: "the last commit that was saved, or empty; later ones cannot be known" },
   },
   "branch.moved": {
     when: "a branch of the user's was moved or deleted while its agent worked in a worktree of the repository",

@@ -68,10 +68,15 @@ export function gateReasons(way: Way, workflow: Workflow, task: Task, facts: Fac
     const { reason: text, fix } = facts.unreadable;
     reasons = [{ code: "task-file-unreadable", text, fix }, ...reasons];
   }
-  if (!facts.taskFileTracked) return reasons;
-  const text = "The branch contains the task file, which must stay out of git.";
-  const fix = "Remove it from the branch with git rm --cached, commit, then ask again.";
-  return [...reasons, { code: "task-file-tracked", text, fix }];
+  return [...reasons, ...trackedReasons(facts)];
+}
+
+/** Why work whose branch contains the task file does not count. */
+export function trackedReasons({ taskFileTracked, taskFile = "TASK.md" }: Facts): readonly Reason[] {
+  if (!taskFileTracked) return none;
+  const text = `The branch contains the task file ${taskFile}, which must stay out of git.`;
+  const fix = `Run git rm --cached ${taskFile} and commit, then ask again.`;
+  return [{ code: "task-file-tracked", text, fix }];
 }
 
 const none: readonly Reason[] = [];

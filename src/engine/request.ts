@@ -141,6 +141,8 @@ export interface Facts {
   readonly numbers: Readonly<Partial<Record<FactName, number>>>;
   /** The branch contains the task file, which must stay out of git. */
   readonly taskFileTracked: boolean;
+  /** The name of the task file in the workspace; `TASK.md` where it is missing. */
+  readonly taskFile?: string;
   /** Why the task file, or the whole workspace, cannot be read now: then no evidence opens a gate. */
   readonly unreadable?: Unreadable;
   /** The project's pool has no free workspace. */

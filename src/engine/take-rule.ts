@@ -3,7 +3,7 @@ import { apply, type Decision, type Effect, type TaskEvent } from "./decision.ts
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { addEffects, enter, stateOf } from "./enter.ts";
-import { gateReason, gateReasons } from "./gate.ts";
+import { gateReason, gateReasons, trackedReasons } from "./gate.ts";
 import { waitOf } from "./judging.ts";
 import { guardReasons } from "./move.ts";
 import type { Facts } from "./request.ts";
@@ -29,7 +29,11 @@ function conclude(workflow: Workflow, task: Task, ending: Ending, facts: Facts, 
   const { wait } = state;
   if (ending.word !== "ok" || task.wait.skipped || wait.kind !== "agent")
     return takeRule(workflow, task, ending, facts, by);
-  const reasons = guardReasons({ when: state.evidence }, workflow, task, facts);
+  // The task file counts first: while it is in the branch, its changes are uncommitted changes too.
+  const reasons = [
+    ...(state.evidence.length === 0 ? [] : trackedReasons(facts)),
+    ...guardReasons({ when: state.evidence }, workflow, task, facts),
+  ];
   if (reasons.length === 0) return takeRule(workflow, task, ending, facts, by);
   const missing = sentences([...reasons.map(({ text }) => text), facts.unreadable?.reason ?? ""]);
   if (task.wait.reminded >= maxToldMissing) {

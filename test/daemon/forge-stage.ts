@@ -48,13 +48,14 @@ states:
   joined: { do: [merge_pr], next: served }
   worked: { agent: { role: scout, prompt: look }, next: resting }
   swept: { do: [delete_remote_branch], next: resting }
+  synced: { do: [sync_repo], next: resting }
   resting: { waits_for: human, next: served }
   guarded: { waits_for: human, next: served }
   served: { terminal: true, outcome: done }
   dropped: { terminal: true, outcome: cancelled }
 transitions:
   - { from: todo, to: busy, hooks: [acquire_workspace] }
-  - { from: [todo, busy, pushed, offered, said, reviewed, repeated, joined, swept, resting], to: [pushed, offered, said, reviewed, repeated, joined, swept, guarded, worked], by: human }
+  - { from: [todo, busy, pushed, offered, said, reviewed, repeated, joined, swept, resting], to: [pushed, offered, said, reviewed, repeated, joined, swept, synced, guarded, worked], by: human }
   - { from: [resting, joined], to: served, hooks: [close_ticket] }
   - { from: guarded, to: served, by: human }
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
@@ -160,6 +161,7 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
       spawn_agent: async () => {},
       notify: async ({ params }) => void notes.push(String(params.message)),
     }),
+    git: gitPort,
     workspacesOf,
     forgeOf,
     ticketsOf: createTicketsOf({

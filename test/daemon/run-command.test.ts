@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { removeFolder } from "../remove-folder.ts";
 
 let folder = "";
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "signalbox-command-"));
+  folder = mkdtempSync(join(tmpdir(), "signalbox-run-command-"));
 });
 afterAll(() => removeFolder(folder));
 
@@ -57,6 +57,25 @@ test("a command that takes too long is killed with its children", async () => {
   await expect(run(["sh", "-c", "(sleep 3; touch late) & wait"], "200ms")).rejects.toMatchObject({
     message: expect.stringContaining("did not end within 0.2 s"),
   });
+});
+
+test("the folder of a command without a workspace is deleted at its end, and after a crash at the next start", async () => {
+  const home = join(folder, "home");
+  const ports = { commands: spawnCommands, folderOf: async () => folder, home, env: { PATH: process.env.PATH ?? "" } };
+  const out = join(folder, "where");
+  const where = { action: "run_command", params: { command: ["sh", "-c", `pwd > ${out}; touch cup`] } };
+  const task = { ...blankIdentity, id: "t1", status: "working", workspace: "" } as never;
+  await runCommand(ports)(where, { ...context, task });
+  const place = readFileSync(out, "utf8").trim();
+  expect([place.startsWith(tmpdir()), existsSync(place)]).toEqual([true, false]);
+
+  const left = place.replace(/.{6}$/, "killed");
+  mkdirSync(left);
+  writeFileSync(join(left, "cup"), "");
+  runCommand({ ...ports, home: join(folder, "another") });
+  expect(existsSync(left)).toBe(true);
+  runCommand(ports);
+  expect(existsSync(left)).toBe(false);
 });
 
 test("a missing program is named", async () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/adapters/system.ts";
+import { mergeableWork } from "../../src/daemon/task-work.ts";
 import { human, startGitStage } from "./git-stage.ts";
 
 test("a task gets a working copy on its branch, with its file in it and hidden from git", async () => {
@@ -182,8 +183,8 @@ test("the agent's text in its file is evidence for the commit it was written on,
   expect(readFileSync(file, "utf8")).toContain("DONE: brewed");
 });
 
-test("a branch that contains the task file is refused at the gate", async () => {
-  const { begin, core, git } = await startGitStage();
+test("a branch that contains the task file is refused at the gate and at the merge, with a command that removes it", async () => {
+  const { begin, core, git, store } = await startGitStage();
   const { workspace } = await begin("b1111");
   const file = join(workspace, "TASK.md");
   writeFileSync(file, `${readFileSync(file, "utf8")}\n## Handoff\nDONE: brewed\n`);
@@ -191,6 +192,17 @@ test("a branch that contains the task file is refused at the gate", async () => 
   git(workspace, "commit", "-qm", "all of it");
   const { decision } = await core.submit("b1111", { kind: "move", to: "judged", actor: human });
   expect(decision).toMatchObject({ kind: "rejected", reasons: [{ code: "task-file-tracked" }] });
+  const [task, project] = [(await store.getTask("b1111"))?.task, await store.getProject("coffee")];
+  if (task === undefined || project === undefined || core.pools === undefined) throw new Error("There is no task.");
+  const work = await mergeableWork(store, await core.pools.workspacesOf(project), project, task, true);
+  const told = [JSON.stringify(decision), work.kind === "refused" ? work.reason : ""];
+  const commands = told.map((text) => /git rm --cached \S+/.exec(text)?.[0]);
+  expect(commands).toEqual(["git rm --cached TASK.md", "git rm --cached TASK.md"]);
+  git(workspace, "rm", "-q", "--cached", "TASK.md");
+  git(workspace, "commit", "-qm", "without it");
+  expect(existsSync(file)).toBe(true);
+  const again = await core.submit("b1111", { kind: "move", to: "judged", actor: human });
+  expect(again.decision.kind).toBe("moved");
 });
 
 test("two tasks never get the same folder, and a third waits until one is free", async () => {

@@ -607,6 +607,14 @@ describe("workflow eject", () => {
     expect(await signalbox(["workflow", "eject", "minimal"], place)).toMatchObject({ code: 0 });
     expect(existsSync(join(place.home, "workflows", "minimal.yml"))).toBe(true);
   });
+
+  test("warns if the copy has the name of a built-in workflow, which it replaces", async () => {
+    const place = createHome();
+    const { code, stdout, stderr } = await signalbox(["workflow", "eject", "pipeline", "default"], place);
+    expect([code, stdout]).toEqual([0, `${join(place.home, "workflows", "default.yml")}\n`]);
+    expect(stderr).toContain('replaces the built-in workflow "default"');
+    expect(stderr).toContain(`rm ${join(place.home, "workflows", "default.yml")}`);
+  });
 });
 
 describe("rehearse", () => {

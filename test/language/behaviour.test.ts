@@ -628,6 +628,14 @@ prompts: { p: x }`;
   good.did("ok");
   expect(good.task.status).toBe("b");
 
+  const tracked = begin(text, {}, false, { new_commits: 1, dirty: 0 });
+  tracked.settle();
+  tracked.taskFileTracked = true;
+  tracked.ended("worker", "ok");
+  tracked.did("ok");
+  expect(tracked.task).toMatchObject({ status: "a", wait: { reminded: 1 } });
+  expect(tracked.effects[0]?.agent?.message).toContain("git rm --cached TASK.md");
+
   const life = begin(text, {}, false, { new_commits: 0, dirty: 1 });
   const ends = () => {
     life.ended("worker", "ok");

@@ -295,19 +295,24 @@ export const respawn = command({
   parameters: { positional: tasks, flags: { json } },
   docs: {
     brief: "Restart a task's dead agent",
-    fullDescription: `The task stays where it is. The agent resumes its session if its harness can do that; otherwise it begins again from the task file. A deleted workspace or branch is restored first from the collected commits, even if no agent is to be started.
+    fullDescription: `The task stays where it is. The agent resumes its session if its harness can do that; otherwise it begins again from the task file. A deleted workspace or branch is restored first from the collected commits, even if no agent is to be started. The daemon collects the commits of a working agent within seconds; a commit after the last collected one, and uncommitted changes, are lost with the folder. The event workspace.restored names that commit.
 
 --json: ${changeForm}. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   func({ json }, ...references) {
-    const hint = ({ task }: { readonly task: TaskView }) =>
-      task.runs.length > 0
-        ? whereItWorks(task)
-        : `Its workspace is being restored. To see when that is done: signalbox task explain ${task.id}`;
+    const hint = ({ task, effects }: { readonly task: TaskView; readonly effects: readonly string[] }) => {
+      const isRestored = effects.includes("acquire_workspace");
+      const next =
+        task.runs.length > 0 ? whereItWorks(task) : `To see when that is done: signalbox task explain ${task.id}`;
+      return isRestored ? `${restoring}\n${next}` : next;
+    };
     return askChange(this, routes.respawnTask, references, json, hint);
   },
 });
+
+const restoring =
+  "Its workspace is made again from the last commit that was saved. A commit of the last few seconds, and uncommitted changes, may be missing.";
 
 export const retry = command({
   parameters,

@@ -60,6 +60,10 @@ Exit codes: 0 ok, 1 the file already exists or cannot be written, 2 wrong usage,
     }
     if (json) return this.print(writeJson({ name: newName, from: source, file }));
     this.print(file);
+    if (builtInWorkflows().some(({ name }) => name === newName))
+      this.say(
+        `Your copy replaces the built-in workflow "${newName}" for new tasks in every project. To undo that: rm ${shellWord(file)}`,
+      );
     this.say(`Edit it, then: signalbox workflow verify ${newName}`);
   },
 });

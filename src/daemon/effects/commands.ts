@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,6 +12,7 @@ import { makePrivateFolder } from "../../home/make-folder.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Commands, Log } from "../../ports/system.ts";
 import { summariseOutput } from "../../project-tests/output.ts";
+import { sha256 } from "../../sha256.ts";
 import type { Perform, PerformContext } from "../perform.ts";
 
 /** Text whose middle is dropped when it becomes too long. */
@@ -99,9 +101,11 @@ interface RunCommandPorts {
   folderOf(task: Task): Promise<string>;
   /**
    * The parent of the empty folders in which commands of tasks without a workspace run; the system's temporary folder
-   * if missing.
+   * if missing. Not the home, which may be inside of a repository that git would find from there.
    */
   readonly scratch?: string;
+  /** The daemon's home, which names these folders, so that its next daemon deletes what a killed one has left. */
+  readonly home?: string;
   /** The part of the daemon's environment that every command may see. */
   readonly env: Readonly<Record<string, string>>;
   /** Further variables for the commands of this task. */
@@ -115,15 +119,34 @@ interface RunCommandPorts {
  * checkout. A repeated run has the same key, so that the command can recognise it.
  */
 export function runCommand(ports: RunCommandPorts): Perform {
+  const { scratch = tmpdir(), home } = ports;
+  const prefix = join(
+    scratch,
+    home === undefined ? "signalbox-command-" : `signalbox-command-${sha256(home).slice(0, 12)}-`,
+  );
+  if (home !== undefined) removeLeft(prefix);
   return async (effect, context) => {
     if (context.task.workspace !== "") return runIn(ports, await ports.folderOf(context.task), effect, context);
-    const folder = await mkdtemp(join(ports.scratch ?? tmpdir(), "signalbox-command-"));
+    const folder = await mkdtemp(prefix);
     try {
       await runIn(ports, folder, effect, context);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   };
+}
+
+/** Deletes the folders of a daemon of the same home that was killed. */
+function removeLeft(prefix: string): void {
+  const parent = dirname(prefix);
+  const paths = existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : [];
+  for (const path of paths.filter((each) => each.startsWith(prefix))) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Another user's, or still being written to: the next start tries again.
+    }
+  }
 }
 
 async function runIn(

@@ -102,9 +102,9 @@ interface GuardPorts {
 }
 
 /**
- * Wraps a project's workspaces. Refuses git in the user's repository or its worktrees while its settings are untrusted. Uses
- * each workspace's recorded kind, whatever the project's present kind is. Collects from a folder only the work of the task
- * that it is bound to. Records the user's branches that agents in worktrees move.
+ * Wraps a project's workspaces. Refuses git in the user's repository, in its worktrees and at its remote while its settings are
+ * untrusted. Uses each workspace's recorded kind, whatever the project's present kind is. Collects from a folder only the work
+ * of the task that it is bound to. Records the user's branches that agents in worktrees move.
  */
 export function guardWorkspaces(ports: GuardPorts, workspacesOf: WorkspacesOf): WorkspacesOf {
   const { store, inTurn } = ports;
@@ -232,6 +232,11 @@ function guardControl(control: ControlRepository, project: Project, check: Check
   const checkFolder = async (folder: string) => {
     if ((await kindAt(folder)) === "worktree") await check();
   };
+  /** The address is one of the repository's settings. Git runs the hooks of a remote that is a folder. */
+  const checkRemote = async (address: string) => {
+    mustBeReachable(project, address);
+    await check();
+  };
   return {
     ...control,
     async collect(order) {
@@ -244,13 +249,17 @@ function guardControl(control: ControlRepository, project: Project, check: Check
     },
     async syncFrom(order) {
       if (order.from === project.path) mustBeThere(project);
-      if (order.name === remoteName) mustBeReachable(project, order.from);
+      if (order.name === remoteName) await checkRemote(order.from);
       if (order.from === project.path && project.workspaces === "worktree") await check();
       return control.syncFrom(order);
     },
     async pushBranch(order) {
-      mustBeReachable(project, order.remote);
+      await checkRemote(order.remote);
       return control.pushBranch(order);
+    },
+    async deleteRemoteBranch(order) {
+      await checkRemote(order.remote);
+      return control.deleteRemoteBranch(order);
     },
     async inTheWay(order) {
       await check();

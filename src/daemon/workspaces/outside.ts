@@ -144,7 +144,7 @@ async function changedSince(
 }
 
 /** Git's facts about a task's work, from its workspace or, if that is missing, as last collected. */
-export type WorkspaceFacts = Pick<Facts, "head" | "taskFileTracked" | "unreadable" | "changedSince"> & {
+export type WorkspaceFacts = Pick<Facts, "head" | "taskFileTracked" | "taskFile" | "unreadable" | "changedSince"> & {
   readonly numbers: Facts["numbers"];
 };
 
@@ -168,9 +168,11 @@ async function workspaceFacts(
   if (collected === undefined) return keptFacts(workspaces, project, task, place);
   const { commit, dirty, unreadable } = collected;
   const known = commit === undefined ? {} : await numbersOf(workspaces, place, commit);
+  const taskFile = await kind.taskFileName(task.workspace);
   return {
     head: commit ?? "",
-    taskFileTracked: await kind.isTaskFileTracked(task.workspace, await kind.taskFileName(task.workspace)),
+    taskFileTracked: await kind.isTaskFileTracked(task.workspace, taskFile),
+    taskFile,
     numbers: { workspace: 1, dirty: dirty ? 1 : 0, ...known },
     ...(unreadable === undefined ? {} : { unreadable }),
   };

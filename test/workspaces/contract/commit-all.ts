@@ -54,6 +54,37 @@ export function commitAllContract(kindName: KindName): void {
     expect([at().read("debug.log"), at().read("TASK.md")]).toEqual(["noise\n", "mine\n"]);
   });
 
+  test("no further version of a task file that an agent has committed is committed", async () => {
+    const scene = await open();
+    const { at, folder, kind, prepare } = scene;
+    await prepare();
+    await kind.placeTaskFile(folder, "TASK.md", "mine\n");
+    at().git("add", "--force", "TASK.md");
+    at().git("commit", "-qm", "all of it");
+    const before = at().at("HEAD");
+    await kind.placeTaskFile(folder, "TASK.md", "mine again\n");
+    expect(await kind.commitAll(order(scene))).toBeUndefined();
+    expect([at().at("HEAD"), at().read("TASK.md")]).toEqual([before, "mine again\n"]);
+    at().write("work.txt", "work\n");
+    await kind.commitAll(order(scene));
+    expect(at().git("diff", "--name-only", "HEAD^", "HEAD")).toBe("work.txt");
+    at().git("rm", "-q", "--cached", "TASK.md");
+    await kind.commitAll(order(scene));
+    expect(filesOf(scene)).not.toContain("TASK.md");
+    expect(at().read("TASK.md")).toBe("mine again\n");
+  });
+
+  test("a TASK.md of the repository is committed like every other file", async () => {
+    const scene = await open();
+    const { at, kind, prepare, user } = scene;
+    const base = user.commit({ "TASK.md": "theirs\n" });
+    await scene.control.syncFrom({ from: user.folder, name: "user" });
+    await prepare({ base });
+    at().write("TASK.md", "changed\n");
+    await kind.commitAll(order(scene));
+    expect(at().git("show", "HEAD:TASK.md")).toBe("changed");
+  });
+
   test("the uncommitted diff can be read without changing anything", async () => {
     const scene = await open();
     const { at, folder, kind, prepare } = scene;

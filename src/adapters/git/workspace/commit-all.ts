@@ -55,7 +55,7 @@ interface Drafting extends CommitAllOrder {
 async function commitDraft(
   shop: Workshop,
   mechanics: Mechanics,
-  { folder, folders }: WorkingCopy,
+  { folder, folders, record }: WorkingCopy,
   { gitDir, branch, head, task, message, author, date }: Drafting,
 ): Promise<string | undefined> {
   const plain = createControlGit(shop.git, shop.options.control, (await shop.options.settings?.())?.ignoreFile);
@@ -63,7 +63,7 @@ async function commitDraft(
   const { draft, settings, entries } = await draftOf(control, { folder, folders, gitDir, head });
   const staged = await stagedTree(control, draft, entries);
   await takeFiles(control, draft, settings, entries, undefined);
-  await leaveOut(control, draft, settings, head);
+  await leaveOut(control, draft, settings, head, record?.commit);
   await control.run(draft, ["update-index", "--no-split-index"], { writes: true });
   const [tree, before] = [await writeTree(control, draft), await treeOf(control, head)];
   if (tree === before && staged === before) return undefined;
@@ -96,15 +96,20 @@ async function draftOf(
   return { draft, settings, entries: await draftIndex(control, workspace, draft, head) };
 }
 
-/** Unstages task files and ignored files that were added by force. Files that are already in HEAD stay. */
+/**
+ * Unstages task files and ignored files that were added by force. Files that are already in HEAD stay; a task file that the agent
+ * has committed since `first`, where its work began, stays as it is in HEAD.
+ */
 async function leaveOut(
   control: ControlGit,
   draft: GitPlace,
   settings: readonly string[],
   head: string,
+  first: string | undefined,
 ): Promise<void> {
   const list = async (...args: readonly string[]) =>
     splitNul((await control.run(draft, [...args, "-z"], { settings, isLong: true })).stdout);
+  await leaveAsCommitted(control, draft, head, first);
   const added = await list("diff-index", "--cached", "--name-only", "--no-renames", "--diff-filter=A", head);
   if (added.length === 0) return;
   const ignored = await list("ls-files", "--cached", "--ignored", "--exclude-standard");
@@ -112,6 +117,26 @@ async function leaveOut(
   const out = added.filter((path) => names.has(path.toString("latin1")) || isTaskFile(path.toString("latin1")));
   if (out.length === 0) return;
   await control.run(draft, ["update-index", "--force-remove", "-z", "--stdin"], { input: joinNul(out), writes: true });
+}
+
+async function leaveAsCommitted(control: ControlGit, draft: GitPlace, head: string, first = head): Promise<void> {
+  if (first === head) return;
+  const filesAt = async (commit: string) => {
+    const args = ["ls-tree", "-r", "-z", "--full-tree", commit, "--", "TASK.md", ".signalbox"];
+    return splitNul((await control.run(draft, args)).stdout).map((line) => line.toString("latin1"));
+  };
+  const nameIn = (line: string) => line.slice(line.indexOf("\t") + 1);
+  const committed = (await filesAt(head)).filter((line) => isTaskFile(nameIn(line)));
+  if (committed.length === 0) return;
+  const own = new Set((await filesAt(first)).map(nameIn));
+  // The agent may have removed it since.
+  const { stdout } = await control.run(draft, ["ls-files", "--cached", "-z", "--", "TASK.md", ".signalbox"]);
+  const staged = new Set(splitNul(stdout).map((path) => path.toString("latin1")));
+  const lines = committed
+    .filter((line) => staged.has(nameIn(line)) && !own.has(nameIn(line)))
+    .map((line) => Buffer.from(line, "latin1"));
+  if (lines.length === 0) return;
+  await control.run(draft, ["update-index", "-z", "--index-info"], { input: joinNul(lines), writes: true });
 }
 
 function isTaskFile(path: string): boolean {
@@ -150,7 +175,7 @@ export async function diffUncommitted(
   most: number,
 ): Promise<Uncommitted> {
   const folder = await wholePath(path);
-  const { head, folders } = await findWorkingCopy(shop, mechanics, folder);
+  const { head, folders, record } = await findWorkingCopy(shop, mechanics, folder);
   const commit = head.commit;
   if (commit === undefined) throw notThere(folder);
   const drafts = join(shop.options.control, draftsFolder);
@@ -163,7 +188,7 @@ export async function diffUncommitted(
     const control = writingTo(plain, objects, join(folders.commonFolder, "objects"));
     const { draft, settings, entries } = await draftOf(control, { folder, folders, gitDir, head: commit });
     await takeFiles(control, draft, settings, entries, undefined);
-    await leaveOut(control, draft, settings, commit);
+    await leaveOut(control, draft, settings, commit, record?.commit);
     const compare = ["diff-index", "--cached"];
     const { stdout } = await control.run(draft, [...compare, ...counted, commit], { settings, isLong: true });
     const text = await control.run(draft, [...compare, ...patch, commit], { settings, most, cuts: true, isLong: true });
