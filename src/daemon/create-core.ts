@@ -352,16 +352,11 @@ export function createCore(ports: CorePorts): RunningCore {
     },
     async recover() {
       await core.recall();
-      for (let before: number | undefined; ; ) {
-        const page = await store.listTasks({ isOpen: true }, before === undefined ? { limit } : { before, limit });
-        for (const stored of page) {
-          // A task whose workflow no longer loads must not stop the others from continuing.
-          await Promise.all([scheduler.recall(stored), deadlines.noticed(stored)]).catch((error) =>
-            log.error("A task cannot be recovered", { task: stored.task.id, error }),
-          );
-        }
-        before = page.at(-1)?.order;
-        if (before === undefined) break;
+      for (const stored of await allTasks(store, { isOpen: true })) {
+        // A task whose workflow no longer loads must not stop the others from continuing.
+        await Promise.all([scheduler.recall(stored), deadlines.noticed(stored)]).catch((error) =>
+          log.error("A task cannot be recovered", { task: stored.task.id, error }),
+        );
       }
       await parts?.preparePools();
       await agents?.recover();
@@ -397,5 +392,3 @@ export function createCore(ports: CorePorts): RunningCore {
   };
   return core;
 }
-
-const limit = 500;

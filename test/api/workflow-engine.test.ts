@@ -138,7 +138,9 @@ test("respawn restarts a dead agent without moving the task, and throws if it ca
   await engine.handleDeadSession(task);
   await engine.respawn(task);
   expect(await current(task.id)).toMatchObject({ status: "working", runs: [{ role: "worker", key: "worker#2" }] });
-  await expect(engine.respawn(await create())).rejects.toThrow(/No agent can be started again in "pending"/);
+  await expect(engine.respawn(await create())).rejects.toThrow(
+    /No agent works in "pending", so there is none to start again/,
+  );
 });
 
 test("buildPrompt fills a prompt of the workflow for a task", async () => {
