@@ -35,7 +35,10 @@ const findingWire = record({
   round: integer(0),
   /** The role that brought it into this state, or `human`. */
   by: text,
+  /** What the reviewer said when it closed the finding. */
   reason: text,
+  /** What the person said about it; no review replaces it. Empty if nothing was said. */
+  note: text,
 });
 
 /**
@@ -93,6 +96,21 @@ export const personRoutes = {
     body: record(
       { findings: list(shortText(20)), state: oneOf("approved", "dismissed") },
       { reason: shortText(2_000) },
+    ),
+    answer: findingsWire,
+  }),
+  addFinding: route({
+    name: "addFinding",
+    method: "POST",
+    path: "/v1/tasks/:task/findings/own",
+    summary:
+      "Add a finding of a person's, which is approved with that: an agent fixes it, and a reviewer says whether it is fixed",
+    access: "person",
+    query: ofTask,
+    /** `text`: what is wrong; its first line is the title. */
+    body: record(
+      { file: shortText(10_000), text: shortText(20_000) },
+      { line: integer(0), severity: oneOf("critical", "high", "medium", "low", "info") },
     ),
     answer: findingsWire,
   }),

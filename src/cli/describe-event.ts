@@ -91,6 +91,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
     return `round ${text(round)}: ${listed(changed) || "nothing new"}, ${text(open)} to be dealt with`;
   },
   "finding.approved": ({ findings, reason }) => [listed(texts(findings)), text(reason)].filter(Boolean).join(": "),
+  "finding.added": ({ findings }) =>
+    listed(items(findings).map(({ id, file, title }) => `${text(id)} ${text(file)}: ${text(title)}`)),
   "finding.dismissed": ({ findings, reason }) => [listed(texts(findings)), text(reason)].filter(Boolean).join(": "),
   "plan.edited": ({ items: many }) => (typeof many === "number" ? count(many, "item") : ""),
   "children.ended": ending,

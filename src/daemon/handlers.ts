@@ -27,7 +27,7 @@ import { diffTask, fetchTask } from "./requests/diff-task.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
-import { decideFindings, listFindings } from "./requests/findings.ts";
+import { addFinding, decideFindings, listFindings } from "./requests/findings.ts";
 import { completeWork, listHandedOver, listTools, sendStageMessage } from "./requests/hand-over.ts";
 import { type Inside, mcp } from "./requests/mcp.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
@@ -213,6 +213,7 @@ const handlers = {
   approveTask,
   listFindings,
   decideFindings,
+  addFinding,
   getPlan,
   putPlan,
   diffTask,

@@ -135,7 +135,12 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
     (wait.kind === "human" && wait.run !== undefined) ||
     state.respawn !== undefined ||
     hasLostOne;
-  return wantsRun && task.phase !== "entering" ? "dead" : "none";
+  return wantsRun && task.phase !== "entering" && !hasEndedWell(task) ? "dead" : "none";
+}
+
+/** Whether the task is held for something else than the end of its agent: the answer, the evidence, or the work after it. */
+function hasEndedWell({ held }: Task): boolean {
+  return held?.again === "do" || ["ok", "missing", "invalid"].includes(held?.word ?? "");
 }
 
 export function projectView(stored: Project): ProjectView {

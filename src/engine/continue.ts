@@ -8,7 +8,7 @@ import { isPersonsTurn, isWorkedIn, seeRun, wantsAnswer } from "./persons-turn.t
 import type { Actor, Facts, PersonsWord } from "./request.ts";
 import { specOf } from "./run-spec.ts";
 import { ticketWord } from "./settled.ts";
-import { after, endWait, startWork } from "./take-rule.ts";
+import { after, endWait, noLongerHeld, startWork } from "./take-rule.ts";
 import type { Task, WaitProgress } from "./task.ts";
 import { isTemporary } from "./when.ts";
 import type { State, Workflow } from "./workflow.ts";
@@ -33,7 +33,11 @@ export function decideContinue(workflow: Workflow, task: Task, actor: Actor, fac
     },
   };
   const next = apply(task, continued);
-  if (task.held !== undefined) return startAgain(workflow, next, state, task.held.again, continued, facts);
+  if (task.held !== undefined)
+    return (
+      noLongerHeld(workflow, { ...next, visits: task.visits }, task.held, continued, facts) ??
+      startAgain(workflow, next, state, task.held.again, continued, facts)
+    );
 
   const decision = endWait(
     workflow,

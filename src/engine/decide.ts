@@ -7,7 +7,7 @@ import { decideMove, rejected, standing } from "./move.ts";
 import { editPlan, otherPlan } from "./plan-edit.ts";
 import { isTalking, questionOver } from "./questions.ts";
 import type { Actor, Facts, Request } from "./request.ts";
-import { decideFindings, undecidedFindings } from "./reviewing.ts";
+import { addFinding, decideFindings, undecidedFindings } from "./reviewing.ts";
 import { afterReply, isAwaited, nameOf, roundLimit, runEnded } from "./run-ended.ts";
 import { lostTicket, mended, reachedLimit, settled, unsettled, wentIdle } from "./settled.ts";
 import { after, endWait, endWork } from "./take-rule.ts";
@@ -40,6 +40,8 @@ function decideAlone(workflow: Workflow, task: Task, request: Request, facts: Fa
       return remind(workflow, task, request.actor, request.word, facts);
     case "finding":
       return decideFindings(workflow, task, request);
+    case "own_finding":
+      return addFinding(workflow, task, request, facts);
     case "plan":
       return editPlan(workflow, task, request);
     case "edit":

@@ -221,6 +221,10 @@ export const eventTypes = {
     when: "a person wants findings fixed",
     data: { findings: "their ids", reason: "what the person said" },
   },
+  "finding.added": {
+    when: "a person has added a finding, which is approved with that",
+    data: { findings: "id, severity, file, line and title" },
+  },
   "finding.dismissed": {
     when: "a person decides that findings are none",
     data: { findings: "their ids", reason: "what the person said" },

@@ -3,7 +3,9 @@ import { gateReasons } from "./gate.ts";
 import { guardReasons } from "./move.ts";
 import { isPersonsTurn, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Facts } from "./request.ts";
+import { leadsByFindings, undecidedFindings } from "./reviewing.ts";
 import type { Task } from "./task.ts";
+import { covers } from "./when.ts";
 import type { State, Way, Workflow } from "./workflow.ts";
 
 /** Where a task is, what blocks it apart from its needs (see `needsOf`), and who can move it. */
@@ -92,12 +94,14 @@ function blocks(state: State, isFirst: boolean, task: Task, moves: readonly Move
 }
 
 function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts, role: string): readonly Move[] {
+  const byRules = ruleReasons(workflow, state, task, facts);
   return Object.entries(state.out).flatMap(([to, ways]) => {
     const askable = ways.filter((way) => way.implied !== "escalation");
     if (askable.length === 0) return [];
     const missingOf = (way: Way) => [
-      ...guardReasons(way, workflow, task, facts),
-      ...gateReasons(way, workflow, task, facts),
+      ...guardReasons(way, workflow, task, facts).map(({ text }) => text),
+      ...gateReasons(way, workflow, task, facts).map(({ text }) => text),
+      ...(way.by?.every((asker) => asker === "engine") ? byRules(to) : []),
     ];
     const missing = askable.map(missingOf);
     const open = missing.some((reasons) => reasons.length === 0);
@@ -106,12 +110,28 @@ function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts, rol
     const isOwn = own.some((way) => !open || missingOf(way).length === 0);
     const command = isOwn
       ? ownCommand(workflow, task, to, facts, role)
-      : role === "human"
+      : role === "human" && open
         ? commandOfYes(workflow, state, task, to, facts)
         : "";
     const by = askable.some((way) => way.by === undefined) ? [] : [...new Set(askable.flatMap((way) => way.by ?? []))];
-    return [{ to, by, open, command, missing: best.map(({ text }) => text) }];
+    return [{ to, by, open, command, missing: best }];
   });
+}
+
+/** Why the engine does not take a way by the state's rules: a person decides first, or the agent has not brought its evidence. */
+function ruleReasons(workflow: Workflow, state: State, task: Task, facts: Facts): (to: string) => readonly string[] {
+  const textsOf = (when: State["evidence"]) => guardReasons({ when }, workflow, task, facts).map(({ text }) => text);
+  const evidence = state.wait.kind === "agent" ? textsOf(state.evidence) : [];
+  const undecided = undecidedFindings(workflow, task);
+  const led = task.phase === "waiting" && task.held === undefined ? leadsByFindings(state, task) : undefined;
+  return (to) => {
+    const rules = state.rules.filter(({ does }) => does.kind === "then" && does.to === to);
+    if (rules.length === 0) return [];
+    if (undecided !== undefined) return [undecided.text];
+    const reasons = rules.map(({ on, when }) => [...textsOf(when), ...(covers(on, "ok") ? evidence : [])]);
+    const least = reasons.reduce((best, each) => (each.length < best.length ? each : best));
+    return least.length > 0 || led === undefined || led === to ? least : [`An approval leads to "${led}".`];
+  };
 }
 
 function ownCommand(workflow: Workflow, { id, status }: Task, to: string, facts: Facts, role: string): string {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { emptyLedger, findingsProblem, type Ledger, takeDecision, takeReview, writeFindings } from "./findings.ts";
+import { emptyLedger, findingsProblem, type Ledger, takeReview, writeFindings } from "./findings.ts";
+import { takeDecision } from "./person-findings.ts";
 import { isSameEvidence, likeness } from "./same-finding.ts";
 
 const cold = { title: "It is cold", file: "cup.ts", line: 3, severity: "high", evidence: "20 degrees in the cup" };
@@ -206,7 +207,7 @@ describe("a person's decision", () => {
   test("is about all findings that it names, or none", () => {
     const ledger = ledgerOf([cold, { title: "No lid", file: "a.ts" }]);
     expect(takeDecision(ledger, ["F2", "F1"], "approved", "Both")).toMatchObject({
-      ledger: { findings: [{ state: "approved", by: "human", reason: "Both" }, { state: "approved" }] },
+      ledger: { findings: [{ state: "approved", by: "human", note: "Both" }, { state: "approved" }] },
     });
     expect(takeDecision(ledger, ["F1", "F3"], "approved", "")).toEqual({
       problem: 'There is no finding "F3".',
@@ -219,6 +220,32 @@ describe("a person's decision", () => {
     expect(takeDecision(dismissed.ledger, ["F1"], "approved", "")).toMatchObject({
       problem: "F1 is dismissed already, by a person.",
     });
+  });
+
+  test("keeps its note for the prompts, beside the reason of the review that closes the finding", () => {
+    const approve = (ledger: Ledger, note: string) => {
+      const taken = takeDecision(ledger, ["F1"], "approved", note);
+      return "ledger" in taken ? taken.ledger : emptyLedger;
+    };
+    const noted = approve(ledgerOf([cold]), "Use a diamond burr,\nnot steel");
+    expect(writeFindings(noted, "approved")).toBe(
+      "F1 (high, approved by a person) cup.ts:3 It is cold\n  20 degrees in the cup\n  The person's note: Use a diamond burr,\n  not steel",
+    );
+    const fixed = review(noted, [{ id: "F1", state: "fixed", reason: "It is warm." }], "c2").ledger;
+    expect(fixed.findings).toMatchObject([{ note: "Use a diamond burr,\nnot steel", reason: "It is warm." }]);
+    expect(writeFindings(fixed, "fixed")).toMatch(/fixed: It is warm\.\).*The person's note: Use a diamond burr/s);
+    const back = review(fixed, [{ id: "F1", state: "open" }], "c3", ["cup.ts"]).ledger;
+    expect(writeFindings(back, "open")).toContain("The person's note: Use a diamond burr");
+    expect(approve(back, "").findings).toMatchObject([{ state: "approved", note: "Use a diamond burr,\nnot steel" }]);
+    expect(approve(noted, "Any burr").findings).toMatchObject([{ note: "Any burr" }]);
+  });
+
+  test("that was saved before notes were kept apart shows its reason as the note", () => {
+    const [finding] = ledgerOf([cold]).findings;
+    const old = { ...finding, state: "approved", by: "human", reason: "Warm it" } as never;
+    expect(writeFindings({ ...emptyLedger, findings: [old] }, "approved")).toContain("The person's note: Warm it");
+    const { findings } = review({ ...emptyLedger, round: 1, findings: [old] }, [{ id: "F1", state: "fixed" }]).ledger;
+    expect(findings).toMatchObject([{ state: "fixed", note: "Warm it" }]);
   });
 
   test("ends the count of reviews that changed nothing", () => {

@@ -16,7 +16,7 @@ export interface Ledger {
   readonly findings: readonly Finding[];
 }
 
-/** A defect that a reviewer found. */
+/** A defect that a reviewer, or a person, found. */
 export interface Finding {
   /** `F1`, `F2`, …: unique in the task. */
   readonly id: string;
@@ -28,7 +28,7 @@ export interface Finding {
   readonly evidence: string;
   /** The commit that it was last reported or closed for; empty where none is known. */
   readonly commit: string;
-  /** The review that found it, from 1. */
+  /** The review that found it, from 1; of a person's own finding, the last review before it. */
   readonly round: number;
   /**
    * open: nobody has decided. approved: a person wants it fixed. dismissed: it is none. fixed: a reviewer says so. noted: it
@@ -37,8 +37,10 @@ export interface Finding {
   readonly state: "open" | "approved" | "dismissed" | "fixed" | "noted";
   /** The role that brought it into this state, or `human`. */
   readonly by: string;
-  /** Why it was dismissed, or what the person said; empty where nothing was said. */
+  /** What the reviewer said when it closed the finding; empty where nothing was said. */
   readonly reason: string;
+  /** What the person said about it, which no review replaces; missing where nothing was said. */
+  readonly note?: string;
 }
 
 export const severities = ["critical", "high", "medium", "low", "info"] as const;
@@ -47,9 +49,9 @@ export type Severity = (typeof severities)[number];
 
 export const emptyLedger: Ledger = { round: 0, commit: "", quiet: 0, findings: [] };
 
-const maxReported = 200;
-const maxTitle = 300;
-const maxEvidence = 4_000;
+export const maxReported = 200;
+export const maxTitle = 300;
+export const maxEvidence = 4_000;
 
 /** One entry of a reviewer's list: a new finding, or a word about a known one. */
 interface Entry {
@@ -118,7 +120,14 @@ function readList(ledger: Ledger, reported: readonly unknown[]): EntriesReading 
   if (silent.length === 0) return { ok: true, entries };
   const each = silent.length === 1 ? `finding ${silent[0]}` : `findings ${silent.join(", ")}`;
   const form = `{"id": "${silent[0]}", "state": "fixed" | "open" | "dismissed", "reason": "…"}`;
-  return { ok: false, problem: `The answer says nothing about the open ${each}. Add an entry for each: ${form}.` };
+  return { ok: false, problem: `The answer says nothing about the open ${each}.${forAgent}${form}.` };
+}
+
+const forAgent = " Add an entry for each: ";
+
+/** Why a review was refused, for a person: without the form of an answer, which only its agent can give. */
+export function problemForPerson(problem: string): string {
+  return problem.split(forAgent)[0] ?? problem;
 }
 
 function readEntry(index: Index, value: unknown, name: string): Entry | string {
@@ -257,7 +266,8 @@ function isSmall(severity: Severity): boolean {
 
 /** A known finding after a reviewer's word about it. */
 function answered(finding: Finding, entry: Entry, { role, commit, hasChanged }: ReviewContext): Finding {
-  const closed = { ...finding, commit, by: role, reason: entry.reason };
+  const note = noteOf(finding);
+  const closed = { ...finding, commit, by: role, reason: entry.reason, ...(note === "" ? {} : { note }) };
   switch (finding.state) {
     case "open":
     case "noted":
@@ -292,34 +302,9 @@ export function isUnsettled(state: Finding["state"]): boolean {
   return state === "open" || state === "approved";
 }
 
-/** A person's decision about findings, or why it cannot be. All of them are decided, or none. */
-export function takeDecision(
-  ledger: Ledger,
-  ids: readonly string[],
-  state: "approved" | "dismissed",
-  reason: string,
-): Review | { readonly problem: string; readonly fix: string } {
-  const names = new Set(ids);
-  const known = new Map(ledger.findings.map((finding) => [finding.id, finding]));
-  for (const id of names) {
-    const finding = known.get(id);
-    if (finding === undefined) {
-      const all = ledger.findings.map((each) => each.id);
-      const fix = all.length === 0 ? "No review has reported any." : `Findings: ${all.join(", ")}.`;
-      return { problem: `There is no finding ${show(id)}.`, fix };
-    }
-    if (finding.state === "dismissed" || finding.state === "fixed") {
-      const problem = `${id} is ${finding.state} already, by ${finding.by === "human" ? "a person" : finding.by}.`;
-      return { problem, fix: "Only findings that are open, approved or noted can be decided." };
-    }
-  }
-  const decide = (finding: Finding): Finding => ({ ...finding, state, by: "human", reason });
-  const isOther = ({ id, state: before }: Finding) => names.has(id) && before !== state;
-  const findings = ledger.findings.map((finding) => (isOther(finding) ? decide(finding) : finding));
-  return {
-    ledger: { ...ledger, quiet: 0, findings },
-    changed: findings.filter((_, i) => findings[i] !== ledger.findings[i]),
-  };
+/** What a person said about a finding. Ledgers that were saved before notes were kept apart have it as the reason. */
+export function noteOf({ note, by, reason }: Finding): string {
+  return note ?? (by === "human" ? reason : "");
 }
 
 /** The numbers that guards can ask the ledger for. */
@@ -346,11 +331,15 @@ export function writeFindings(ledger: Ledger | undefined, ...states: readonly Fi
   const rank = ({ severity }: Finding) => severities.indexOf(severity);
   return wanted
     .toSorted((a, b) => rank(a) - rank(b))
-    .map(({ id, severity, state, by, file, line, title, evidence, reason }) => {
+    .map((finding) => {
+      const { id, severity, state, by, file, line, title, evidence } = finding;
       const who = state === "approved" || (state === "dismissed" && by === "human") ? " by a person" : "";
+      const reason = by === "human" ? "" : finding.reason;
       const why = isUnsettled(state) || reason === "" ? "" : `: ${reason}`;
       const word = state === "open" ? severity : `${severity}, ${state}${who}${why}`;
-      const more = evidence === "" ? "" : `\n  ${evidence.replaceAll("\n", "\n  ")}`;
+      const note = noteOf(finding);
+      const below = [evidence, note === "" ? "" : `The person's note: ${note}`].filter((text) => text !== "");
+      const more = below.map((text) => `\n  ${text.replaceAll("\n", "\n  ")}`).join("");
       return `${id} (${word}) ${file}${line > 0 ? `:${line}` : ""} ${title}${more}`;
     })
     .join("\n");

@@ -1,7 +1,8 @@
 import { firstStatement } from "../text.ts";
+import { isUnsettled } from "./findings.ts";
 import { mergesOnWord, waysBack } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
-import type { Workflow } from "./workflow.ts";
+import type { Way, Workflow } from "./workflow.ts";
 
 /** What a refusal of unreviewed work says; `heldAdvice` recognises it. */
 export const notReviewed = "Nobody has reviewed the difference.";
@@ -23,7 +24,28 @@ export function heldAdvice(
       text: why,
       fix: `${whoResolves(workflow, task)}: signalbox task sync ${id}\nOnce it is resolved: ${again}`,
     };
-  return { text: why, fix: `Fix the cause, then try again: ${again}` };
+  const isOfRun = held?.word === "missing" || held?.word === "invalid";
+  const look = isOfRun ? [`See all that its agent said: signalbox task logs ${id}`] : [];
+  const lines = [`Fix the cause, then try again: ${again}`, ...look, ...dismissals(task), ...otherWays(workflow, task)];
+  return { text: why, fix: lines.join("\n") };
+}
+
+/** A review that leaves findings without an answer is refused; a person can dismiss them, then the review is tried again. */
+function dismissals({ id, held, ledger }: Task): readonly string[] {
+  const open = (ledger?.findings ?? []).filter(({ state }) => isUnsettled(state));
+  const isNamed = (finding: string) => new RegExp(`\\b${finding}\\b`).test(held?.reason ?? "");
+  const [first] = open.filter((finding) => held?.word === "invalid" && isNamed(finding.id));
+  const dismiss = `signalbox task findings ${id} dismiss ${first?.id}`;
+  return first === undefined ? [] : [`If ${first.id} is none, dismiss it first: ${dismiss}`];
+}
+
+/** The states that a person can move the task to instead. */
+function otherWays(workflow: Workflow | undefined, task: Task): readonly string[] {
+  const state = workflow?.states[task.status];
+  if (workflow === undefined || state === undefined || task.held?.again !== "wait") return [];
+  const isFree = ({ by, gates, when }: Way) => by?.includes("human") === true && gates.length + when.length === 0;
+  const ways = waysBack(workflow, state).all.filter((to) => state.out[to]?.some(isFree));
+  return ways.map((to) => `Or move it to ${to}: signalbox task update ${task.id} --status ${to}`);
 }
 
 function whoResolves(workflow: Workflow | undefined, { status }: Task): string {

@@ -137,6 +137,14 @@ function factWords(guard: Guard, { id, status }: Task, value: number): { text: s
             fix: "Hand it over with work_complete, in documents.",
           }
         : { text: `Documents were handed over since the task entered "${status}" (${value}).`, fix: look };
+    case "approved_findings":
+      return wantsSome
+        ? { text: "No finding is approved.", fix: `Approve what is to be fixed: signalbox task findings ${id}` }
+        : { text: `Findings are approved (${value}).`, fix: `See them: signalbox task findings ${id}` };
+    case "open_findings":
+      return wantsSome
+        ? { text: "No finding is open.", fix: look }
+        : { text: `Findings are open (${value}).`, fix: `See them: signalbox task findings ${id}` };
     case "workspace":
       return wantsSome
         ? { text: "The task has no workspace.", fix: look }

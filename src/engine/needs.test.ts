@@ -39,6 +39,13 @@ test("the need of a held task has its reason, its start, and the command to try 
   expect(first({ held: { ...held, word: "cost" } })).toMatchObject({ reason: "budget" });
 });
 
+test("a held task offers the moves that a person can make instead", () => {
+  const held: Held = { reason: "No commit.", word: "missing", again: "wait" };
+  expect(first({ status: "FIXER", held, runs: {} }, {}, "pipeline")?.fix).toBe(
+    `Fix the cause, then try again: signalbox task continue ${id}\nSee all that its agent said: signalbox task logs ${id}\nOr move it to PR_HUMAN_REVIEW: signalbox task update ${id} --status PR_HUMAN_REVIEW`,
+  );
+});
+
 test("a known need keeps its start", () => {
   const known = new Map([[`${id}:${working.entry}:approval`, 2]]);
   expect(first({ status: "reviewing" }, { known })).toMatchObject({ since: 2 });

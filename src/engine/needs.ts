@@ -1,11 +1,21 @@
 import { firstStatement, sentence, sentences } from "../text.ts";
 import { conditionText, type Dependency } from "./dependency.ts";
 import { heldAdvice } from "./held-advice.ts";
-import { type Asked, isMergedFrom, isPersonsTurn, personsVerbs, seeRun, startOf, waysBack } from "./persons-turn.ts";
+import {
+  type Asked,
+  isMergedFrom,
+  isPersonsTurn,
+  leadsElsewhere,
+  personsVerbs,
+  seeRun,
+  startOf,
+  waysBack,
+} from "./persons-turn.ts";
 import { whyFixed } from "./plan-edit.ts";
 import { textForPerson } from "./prompt.ts";
 import { dialogueQuestion, isTalking, type Question, stateQuestion } from "./questions.ts";
 import type { Activity } from "./reconcile.ts";
+import { undecidedFindings } from "./reviewing.ts";
 import type { Task } from "./task.ts";
 import type { Action, State, Workflow } from "./workflow.ts";
 
@@ -293,7 +303,13 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const wantsWords = asked !== "consent";
   const open = wantsWords && questions !== "" ? `The agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
-  const text = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
+  const asks = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
+  const undecided = undecidedFindings(workflow, task)?.text ?? "";
+  const other = leadsElsewhere(state, task);
+  const text =
+    undecided === "" && other !== undefined
+      ? `No finding is approved, so the task goes on in ${other}.`
+      : sentences([asks, undecided]);
   const verbs = personsVerbs(workflow, state, task, asked);
   const fix = (whyFixed(workflow, task) === undefined ? withPlan(verbs, task) : verbs).join("\n");
   // A merge is refused until then.

@@ -4,6 +4,7 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { progressAtStart, startWait, stateOf } from "./enter.ts";
+import { problemForPerson } from "./findings.ts";
 import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import type { Facts, Request } from "./request.ts";
 import { reviewed } from "./reviewing.ts";
@@ -115,10 +116,18 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
     takeRule(
       workflow,
       next,
-      { word: word === "invalid" ? "invalid" : "error", reason, answer: undefined, again: "wait" },
+      {
+        ...{ word: word === "invalid" ? "invalid" : "error", answer: undefined, again: "wait" },
+        reason: word === "invalid" ? refusedAnswer(panel.judge, reason, count) : reason,
+      },
       facts,
     ),
   );
+}
+
+function refusedAnswer({ role }: RunSpec, reason: string, tries: number): string {
+  const often = tries === 1 ? "" : `${role} failed ${tries} times in a row. `;
+  return `${often}The last answer of ${role} was refused: ${problemForPerson(reason)}`;
 }
 
 /** Whether another try would end in the same way: a person must log in, or a budget is used up, or the model refuses. */

@@ -24,6 +24,7 @@ import {
   askedOf,
   endState,
   isPersonsTurn,
+  leadsElsewhere,
   mergeHere,
   mergingState,
   personsVerbs,
@@ -33,6 +34,7 @@ import {
 import { whyFixed } from "./plan-edit.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
+import { undecidedFindings } from "./reviewing.ts";
 import type { Task } from "./task.ts";
 import type { State, Workflow } from "./workflow.ts";
 
@@ -67,6 +69,7 @@ export function personActions(
     withOwnKeys([
       ...[spawn(seen), attach(seen), respawn(seen), reply(seen), answer(seen), approve(seen)],
       ...seePlan(seen),
+      ...seeFindings(seen),
       ...requestChanges(seen),
       ...[
         merge(seen),
@@ -157,10 +160,23 @@ function approve(seen: Seen): PersonAction {
   const wish = end === undefined ? ({ kind: "continue" } as const) : ({ kind: "move", to: end } as const);
   const request = { ...wish, actor: human };
   const asIs = judge(seen, request);
-  const allowance = nothingToApprove(seen) ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
+  const undecided = undecidedFindings(workflow, task);
+  const left = undecided && no(undecided.text, `Decide: signalbox task findings ${task.id}`);
+  const allowance = nothingToApprove(seen) ?? left ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
+  const other = leadsElsewhere(state, task);
   const label =
-    state.ask === undefined ? "Approve what is asked" : `Approve: ${textForPerson(workflow, task, state.ask)}`;
+    left === undefined && other !== undefined
+      ? `Approve, and go on in ${other}`
+      : state.ask === undefined
+        ? "Approve what is asked"
+        : `Approve: ${textForPerson(workflow, task, state.ask)}`;
   return action(seen, "approve", label, "A", allowance);
+}
+
+/** While findings of reviews are known. */
+function seeFindings(seen: Seen): readonly PersonAction[] {
+  const isAny = (seen.task.ledger?.findings ?? []).length > 0;
+  return isAny ? [action(seen, "findings", "See the findings, decide about them, or add one", "", free)] : [];
 }
 
 /** While the plan waits for a person, who can still change it. */
@@ -230,6 +246,10 @@ function goOn(seen: Seen): PersonAction {
   const allowance = judge(seen, { kind: "continue", actor: human });
   if (openQuestions(workflow, task, facts) !== undefined)
     return action(seen, "continue", "Continue the task without an answer", "n", allowance, `continue ${task.id} --yes`);
+  if (undecidedFindings(workflow, task) !== undefined) {
+    const said = `continue ${task.id} --yes`;
+    return action(seen, "continue", "Continue with what is approved so far", "n", allowance, said);
+  }
   const label = task.held === undefined ? "Continue the task" : "Retry what the task is held for";
   return action(seen, "continue", label, "n", allowance);
 }

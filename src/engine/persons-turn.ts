@@ -3,6 +3,7 @@ import type { Reason } from "./decision.ts";
 import { stateOf } from "./enter.ts";
 import { targetsFor } from "./move.ts";
 import type { Request } from "./request.ts";
+import { leadsByFindings, undecidedFindings } from "./reviewing.ts";
 import type { Task } from "./task.ts";
 import type { Outcome, State, Workflow } from "./workflow.ts";
 
@@ -126,7 +127,8 @@ export function wantsAnswer(workflow: Workflow, state: State, document: TaskDocu
 }
 
 /** What a person can do where it is their turn, the likeliest first. A line each, which ends with its command. */
-export function personsVerbs(workflow: Workflow, state: State, { id }: Task, asked: Asked): readonly string[] {
+export function personsVerbs(workflow: Workflow, state: State, task: Task, asked: Asked): readonly string[] {
+  const { id } = task;
   const words = wordsLeadTo(workflow, state);
   const back = sendBack(waysBack(workflow, state).toAgents, id);
   if (isMergedFrom(workflow, state)) {
@@ -144,10 +146,13 @@ export function personsVerbs(workflow: Workflow, state: State, { id }: Task, ask
     const said = asked === "consent" ? back : answerLines(words, id);
     return [...said, ...others.map((to) => `Move it to ${to}: signalbox task update ${id} --status ${to}`)];
   }
+  const undecided = undecidedFindings(workflow, task);
+  if (undecided !== undefined)
+    return [`See the findings: signalbox task findings ${id}`, ...undecided.fix.split("\n"), ...back];
   const answer = asked === "consent" ? [] : [`Answer: signalbox task answer ${id}`];
   // An agent that is at hand waits for the person's word, and its work may not be what an approval is for.
   const helper = asked === "consent" && state.wait.run !== undefined ? withHelper(id) : [];
-  return [...answer, ...helper, ...(asked === "answers" ? [] : [yes(state, id)]), ...back];
+  return [...answer, ...helper, ...(asked === "answers" ? [] : [yes(state, task)]), ...back];
 }
 
 function withHelper(id: string): readonly string[] {
@@ -158,9 +163,11 @@ function withHelper(id: string): readonly string[] {
 }
 
 /** Names the state that an approval leads to, where there is only one. */
-function yes({ rules }: State, id: string): string {
-  const [only, ...others] = new Set(rules.flatMap(({ does }) => (does.kind === "then" ? [does.to] : [])));
-  const where = only !== undefined && others.length === 0 ? `, which moves it to ${only}` : "";
+function yes(state: State, task: Task): string {
+  const { id } = task;
+  const [only, ...others] = new Set(targetsOfRules(state));
+  const to = others.length === 0 ? only : leadsByFindings(state, task);
+  const where = to === undefined ? "" : `, which moves it to ${to}`;
   return `Approve${where}: signalbox task approve ${id}`;
 }
 
@@ -237,6 +244,12 @@ export function theWayBack(workflow: Workflow, task: Task, wanted?: string): str
   const text = `From "${state.name}" a person cannot send the task back to an agent.`;
   const fix = Object.keys(task.runs).length > 0 ? `Tell the agent that is at work: signalbox task send ${id}` : "";
   return { code: "no-transition", text, fix: fix || `See what can be done: signalbox task explain ${id}` };
+}
+
+/** The state that a person's approval leads to, if that is another than the first one, which the state's question is about. */
+export function leadsElsewhere(state: State, task: Task): string | undefined {
+  const to = leadsByFindings(state, task);
+  return to === targetsOfRules(state)[0] ? undefined : to;
 }
 
 function targetsOfRules({ rules }: State): readonly string[] {

@@ -1,5 +1,6 @@
 import type { TaskDocument } from "../documents/task-document.ts";
 import type { GivenDocument } from "./handed.ts";
+import type { GivenFinding } from "./person-findings.ts";
 import type { Voice } from "./questions.ts";
 import type { Priority, Report, TaskEdit } from "./task.ts";
 
@@ -30,6 +31,8 @@ export type Request =
       readonly state: "approved" | "dismissed";
       readonly reason: string;
     }
+  /** A person adds a finding of their own, which is approved with that. */
+  | { readonly kind: "own_finding"; readonly actor: Actor; readonly finding: GivenFinding }
   /**
    * A person changes the plan before its children start. `items` is checked like an agent's answer. `replaces` is the
    * fingerprint of the plan that the person was shown; the request is refused where the plan is another one.

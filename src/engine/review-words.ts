@@ -1,6 +1,6 @@
 import { isJsonObject } from "../json.ts";
-import { oneLine, sentences } from "../text.ts";
-import { type Finding, isUnsettled, type Ledger, severities } from "./findings.ts";
+import { cutText, oneLine, sentences } from "../text.ts";
+import { asksForFindings, type Finding, isUnsettled, type Ledger, severities } from "./findings.ts";
 import type { Task } from "./task.ts";
 import type { RunSpec, State, Workflow } from "./workflow.ts";
 
@@ -23,19 +23,24 @@ export function verdictWords(
   if (answer === undefined || !(to === undefined || isEnd || to.wait.kind === "human")) return "";
   const spec = judgeOf(workflow, state);
   if (spec === undefined) return "";
-  const rounds = task.ledger?.round ?? 0;
+  // The reviews in the ledger are those of other judges than one who answers without findings.
+  const ledger = asksForFindings(workflow, spec) ? task.ledger : undefined;
+  const rounds = ledger?.round ?? 0;
   const times = rounds === 1 ? "1 review" : `${rounds} reviews`;
   const rejected = rounds === 0 ? `Rejected by ${spec.role}.` : `Rejected in ${times}.`;
   const reviewed = rounds === 0 ? "" : `It had ${times}.`;
-  return sentences([isEnd ? rejected : reviewed, openFindings(task.ledger), quoted(workflow, spec, answer)]);
+  return sentences([isEnd ? rejected : reviewed, openFindings(ledger), quoted(workflow, spec, answer)]);
 }
 
-/** The words of the last review that the task keeps; empty where there is none, or where it had nothing to say. */
+/**
+ * The words of the last review that the task keeps; empty where there is none, or where it had nothing to say. Where judges answer
+ * with findings, those of other judges, such as of a specification, are about something else.
+ */
 export function lastReview(workflow: Workflow, task: Task): string {
-  for (const state of Object.values(workflow.states).toReversed()) {
-    const spec = judgeOf(workflow, state);
-    const answer = spec?.result === undefined ? undefined : task.results[spec.result];
-    const words = spec === undefined ? "" : wordsOf(workflow, spec, answer);
+  const judges = Object.values(workflow.states).flatMap((state) => judgeOf(workflow, state) ?? []);
+  const finders = judges.filter((spec) => asksForFindings(workflow, spec));
+  for (const spec of (finders.length > 0 ? finders : judges).toReversed()) {
+    const words = wordsOf(workflow, spec, task.results[spec.result ?? ""]);
     if (words !== "") return words;
   }
   return "";
@@ -47,7 +52,8 @@ function judgeOf(workflow: Workflow, { wait }: State): RunSpec | undefined {
   return spec?.result !== undefined && workflow.judges.includes(spec.role) ? spec : undefined;
 }
 
-function openFindings(ledger: Ledger | undefined): string {
+/** The open findings, for a reason. */
+export function openFindings(ledger: Ledger | undefined): string {
   const open = (ledger?.findings ?? []).filter(({ state }) => isUnsettled(state));
   if (open.length === 0) return (ledger?.round ?? 0) === 0 ? "" : "No finding is open.";
   const rank = ({ severity }: Finding) => severities.indexOf(severity);
@@ -65,14 +71,14 @@ function quoted(workflow: Workflow, spec: RunSpec, answer: unknown): string {
   return words === "" ? "" : `The reviewer's last words: ${words}`;
 }
 
-/** The first text of an answer that is no choice of its schema, such as the field `feedback`. */
+/** The texts of an answer that are no choices of its schema, such as the field `feedback`. */
 function wordsOf(workflow: Workflow, { result = "" }: RunSpec, answer: unknown): string {
   if (!isJsonObject(answer)) return "";
-  for (const [name, { type, enum: choices }] of Object.entries(workflow.schemas[result]?.properties ?? {})) {
-    const value = Object.hasOwn(answer, name) ? answer[name] : undefined;
-    if (type !== "string" || choices !== undefined || typeof value !== "string") continue;
-    const words = oneLine(value, maxWords);
-    if (words !== "") return words;
-  }
-  return "";
+  const texts = Object.entries(workflow.schemas[result]?.properties ?? {}).flatMap(
+    ([name, { type, enum: choices }]) => {
+      const value = Object.hasOwn(answer, name) ? answer[name] : undefined;
+      return type === "string" && choices === undefined && typeof value === "string" ? [oneLine(value, maxWords)] : [];
+    },
+  );
+  return cutText(sentences(texts), maxWords);
 }

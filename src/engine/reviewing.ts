@@ -1,11 +1,13 @@
 import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { stateOf } from "./enter.ts";
-import { emptyLedger, isUnsettled, reportedFindings, takeDecision, takeReview } from "./findings.ts";
+import { asksForFindings, emptyLedger, isUnsettled, ledgerNumber, reportedFindings, takeReview } from "./findings.ts";
 import { givenCommit } from "./judging.ts";
 import { rejected, standing } from "./move.ts";
+import { addOwn, takeDecision } from "./person-findings.ts";
 import type { Facts, Request } from "./request.ts";
 import type { Task } from "./task.ts";
-import type { RunSpec, Workflow } from "./workflow.ts";
+import { compare, covers } from "./when.ts";
+import type { RunSpec, State, Workflow } from "./workflow.ts";
 
 /** Takes the findings of a reviewer's valid answer into the ledger; undefined where the answer has no list of them. */
 export function reviewed(
@@ -60,13 +62,50 @@ export function decideFindings(
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
 }
 
+/** A person adds a finding: an agent fixes it, and only a reviewer says that it is fixed. */
+export function addFinding(
+  workflow: Workflow,
+  task: Task,
+  { actor, finding: given }: Extract<Request, { kind: "own_finding" }>,
+  { head }: Facts,
+): Decision {
+  const refusal = standing({ ...stateOf(workflow, task.status), wait: { kind: "none" } }, task, actor);
+  if (refusal !== undefined) return rejected(refusal);
+  if (actor.role !== "human") {
+    const text = "Only a person can add findings.";
+    return rejected({ code: "only-human", text, fix: "A reviewer reports findings in its review." });
+  }
+  if (!hasReviewers(workflow)) {
+    const text = `No reviewer of the workflow "${workflow.name}" answers with findings, so none would say that this one is fixed.`;
+    return rejected({ code: "bad-value", text, fix: `See what can be done: signalbox task explain ${task.id}` });
+  }
+  const added = addOwn(task.ledger ?? emptyLedger, given, head);
+  if ("problem" in added) return rejected({ code: "bad-value", text: added.problem, fix: added.fix });
+  const event: TaskEvent = {
+    type: "finding.added",
+    by: "human",
+    data: {
+      findings: added.changed.map(({ id, severity, file, line, title }) => ({ id, severity, file, line, title })),
+    },
+    set: { ledger: added.ledger },
+  };
+  return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+function hasReviewers(workflow: Workflow): boolean {
+  return Object.values(workflow.states).some(({ wait }) => {
+    const spec = wait.kind === "agent" ? wait.run : wait.kind === "panel" ? wait.judge : undefined;
+    return spec !== undefined && asksForFindings(workflow, spec);
+  });
+}
+
 /**
  * Why a task must not go on: where it goes depends on the findings that a person approves, and the person has not decided about
  * all of them. A person who wants that nevertheless says so.
  */
 export function undecidedFindings(workflow: Workflow, task: Task): Reason | undefined {
   // Of a held task something else is tried again.
-  if (!asksAboutFindings(workflow, task) || task.held !== undefined) return undefined;
+  if (!dependsOnFindings(stateOf(workflow, task.status)) || task.held !== undefined) return undefined;
   const open = (task.ledger?.findings ?? []).filter(({ state }) => state === "open");
   const [first] = open;
   if (first === undefined) return undefined;
@@ -82,9 +121,8 @@ export function undecidedFindings(workflow: Workflow, task: Task): Reason | unde
   return { code: "undecided", text: `${are} undecided: ${named.join("; ")}${more}.`, fix };
 }
 
-/** Whether the state waits for a person, and where the task goes depends on the findings that the person has approved. */
-function asksAboutFindings(workflow: Workflow, { status }: Task): boolean {
-  const { wait, rules } = stateOf(workflow, status);
+/** Whether a person's approval leads to one state or another by the findings that the person approves. */
+function dependsOnFindings({ wait, rules }: State): boolean {
   const depends = rules.some(({ when }) => when.some(({ source, field }) => source === "fact" && field === decided));
   return wait.kind === "human" && depends;
 }
@@ -104,8 +142,24 @@ export function notMeant(workflow: Workflow, task: Task, only: MeantFor): Reason
     const fix = `Fix the cause, then: signalbox task clear-error ${id}`;
     return { code: "not-waiting", text: `The task is held: ${held.reason}`, fix };
   }
-  if (asksAboutFindings(workflow, task)) return undefined;
+  if (dependsOnFindings(stateOf(workflow, status))) return undefined;
   return { code: "not-waiting", text: `"${status}" does not wait for a person's decision about findings.`, fix: look };
+}
+
+/** The state that an approval leads to by the findings alone; undefined where anything else decides it. */
+export function leadsByFindings(state: State, { ledger }: Task): string | undefined {
+  if (!dependsOnFindings(state)) return undefined;
+  for (const { on, when, does, result, artifact } of state.rules) {
+    if (!covers(on, "ok")) continue;
+    if (does.kind !== "then" || result !== undefined || artifact !== undefined) return undefined;
+    const held = when.map(({ source, field, op, value }) => {
+      const number = source === "fact" ? ledgerNumber(ledger, field) : undefined;
+      return number === undefined || typeof value !== "number" ? undefined : compare(op, number, value);
+    });
+    if (held.includes(undefined)) return undefined;
+    if (held.every(Boolean)) return does.to;
+  }
+  return undefined;
 }
 
 const decided = "approved_findings";

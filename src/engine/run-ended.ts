@@ -1,8 +1,10 @@
+import { oneLine, sentences } from "../text.ts";
 import { answerProblem, reviewProblem } from "./check-answer.ts";
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun, without } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { restarted, stateOf } from "./enter.ts";
+import { problemForPerson } from "./findings.ts";
 import { withReport } from "./handed.ts";
 import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import { afterMember } from "./panel.ts";
@@ -98,7 +100,7 @@ export function runEnded(workflow: Workflow, task: Task, end: Ended, facts: Fact
   const state = stateOf(workflow, task.status);
   const spec = specOf(workflow, state, name);
   const request = withReport(workflow, spec, task.runs[name]?.report, end);
-  const ended = endedEvent(task, name, request, spec);
+  const ended = endedEvent(task, name, request, spec, state.evidence.length === 0 ? "" : wordsOf(task, name, end));
   const rest = apply(task, ended);
   if (request.word === "lost") return resume(workflow, rest, state, spec, name, request, ended);
   if (state.terminal || task.phase === "doing" || !isAwaited(state, task, name)) {
@@ -166,7 +168,7 @@ function lastReason(workflow: Workflow, spec: RunSpec, word: string, reason: str
     ({ wait }) => wait.kind === "fan_out" && wait.from.result === spec.result,
   );
   const what = `${isPlan ? "plan" : "answer"} of ${spec.role}`;
-  return `${spec.role} failed ${tries} times in a row. The last ${what} was refused: ${reason}`;
+  return `${spec.role} failed ${tries} times in a row. The last ${what} was refused: ${problemForPerson(reason)}`;
 }
 
 /** Interprets the end of a run according to its mode. */
@@ -263,7 +265,16 @@ function resume(
   return { kind: "stayed", task: apply(task, event), events: [ended, event], effects: draft.effects };
 }
 
-function endedEvent(task: Task, name: string, request: Ended, spec: RunSpec): TaskEvent {
+const maxSaid = 300;
+
+/** What a run says at its end, for the person who looks if its evidence is missing. */
+function wordsOf({ runs }: Task, name: string, { answer }: Ended): string {
+  const { summary = "", reason = "" } = runs[name]?.report ?? {};
+  const said = sentences([summary, reason]);
+  return oneLine(said === "" && typeof answer === "string" ? answer : said, maxSaid);
+}
+
+function endedEvent(task: Task, name: string, request: Ended, spec: RunSpec, said: string): TaskEvent {
   // Keep the session where it can be resumed: after a loss, where the role keeps it, and where more turns or steps
   // follow.
   const canResume =
@@ -281,7 +292,11 @@ function endedEvent(task: Task, name: string, request: Ended, spec: RunSpec): Ta
     type: "agent.ended",
     by: spec.role,
     data: { run: request.run, word: request.word },
-    set: { runs: without(task.runs, name), sessions },
+    set: {
+      runs: without(task.runs, name),
+      sessions,
+      ...(said === (task.wait.said ?? "") ? {} : { wait: { ...task.wait, said } }),
+    },
   };
 }
 

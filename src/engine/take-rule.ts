@@ -1,4 +1,5 @@
-import { sentences } from "../text.ts";
+import { isJsonObject } from "../json.ts";
+import { cutText, sentences } from "../text.ts";
 import { apply, type Decision, type Effect, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
@@ -9,7 +10,7 @@ import { guardReasons } from "./move.ts";
 import type { Facts } from "./request.ts";
 import { verdictWords } from "./review-words.ts";
 import type { Held, Task } from "./task.ts";
-import { allHold, countFailure, covers, isAccident } from "./when.ts";
+import { allHold, countFailure, covers, fieldValue, holds, isAccident, writeGuard } from "./when.ts";
 import type { Limits, Rule, Scalar, State, Way, Workflow } from "./workflow.ts";
 
 /** Ends the wait. If it ended with ok, the state's own work comes before the rules. */
@@ -37,7 +38,8 @@ function conclude(workflow: Workflow, task: Task, ending: Ending, facts: Facts, 
   if (reasons.length === 0) return takeRule(workflow, task, ending, facts, by);
   const missing = sentences([...reasons.map(({ text }) => text), facts.unreadable?.reason ?? ""]);
   if (task.wait.reminded >= maxToldMissing) {
-    const reason = `${wait.run.role} ended without the evidence that "${state.name}" asks for, and was told so before. ${missing}`;
+    const said = task.wait.said ? `It said: ${task.wait.said}` : "It said nothing.";
+    const reason = `${wait.run.role} ended without the evidence that "${state.name}" asks for, and was told so before. ${sentences([missing, said])}`;
     return takeRule(workflow, task, { word: "missing", reason, answer: undefined, again: "wait" }, facts, by);
   }
   const message = `Your last turn ended, but not all that it must hand over is there. ${sentences(
@@ -138,8 +140,42 @@ export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: 
   return hold(
     workflow,
     task,
-    verdict === "" ? ending : { ...ending, reason: sentences([whyHeld(state, ending), verdict]) },
+    verdict === ""
+      ? ending
+      : { ...ending, reason: sentences([whyUncovered(workflow, task, state, ending, facts), verdict]) },
   );
+}
+
+/** Why no rule follows from an answer: what was answered, and what the rules for that answer ask for besides. */
+function whyUncovered(workflow: Workflow, task: Task, state: State, ending: Ending, facts: Facts): string {
+  const { answer, word } = ending;
+  const fields = [...new Set(state.rules.flatMap(({ result = {} }) => Object.keys(result)))];
+  if (ending.reason !== "" || fields.length === 0 || !isJsonObject(answer)) return whyHeld(state, ending);
+  const said = fields.map((field) => `${field} ${JSON.stringify(answer[field] ?? null)}`).join(", ");
+  const meant = state.rules.filter(({ on, result }) => covers(on, word) && matches(result ?? {}, answer));
+  const unmet = meant.flatMap(({ when }) => when.filter((guard) => !holds(guard, workflow, task, facts)));
+  const why = unmet.map((guard) => `${writeGuard(guard)} (it is ${fieldValue(guard, workflow, task, facts)})`);
+  const only = why.length === 0 ? "no rule covers that answer" : `the rule for that asks for ${why.join(", ")}`;
+  return `The answer in "${state.name}" was ${cutText(said, maxAnswer)}, and ${only}, so a person decides.`;
+}
+
+const maxAnswer = 200;
+
+/**
+ * An agent that could not bring what its state asks for is not asked again if a rule covers that in the meantime: a person may
+ * have dismissed what it should have fixed.
+ */
+export function noLongerHeld(
+  workflow: Workflow,
+  task: Task,
+  { word, reason }: Held,
+  continued: TaskEvent,
+  facts: Facts,
+): Decision | undefined {
+  if (word !== "missing") return undefined;
+  const ending = { word, reason, answer: undefined, again: "wait" as const };
+  const decision = takeRule(workflow, task, ending, facts, continued.by);
+  return decision.kind === "moved" ? after(continued, decision) : undefined;
 }
 
 /** The first way to a state that is open to the engine, in the order of the file. */

@@ -236,6 +236,8 @@ export interface WaitProgress {
   readonly reminded: number;
   /** A run of this state failed before the effects of the move were done. Then `crashCount` counts this state only. */
   readonly hasFailed?: true;
+  /** What the last run said at its end, as one line, in a state with `evidence`. */
+  readonly said?: string;
   /** Panel members by run name. */
   readonly members: Readonly<Record<string, Member>>;
   /** The commit that judges were given when they were last started again in this stay. */

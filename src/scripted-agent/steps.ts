@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import { setImmediate as breathe, setTimeout as delay } from "node:timers/promises";
 import { bodyOf, parseTaskDocument, withSection } from "../documents/task-document.ts";
 import { Fault } from "../fault.ts";
+import { isJsonObject, parseObject } from "../json.ts";
 import type { HarnessError, HarnessEvent } from "../ports/harness.ts";
 import type { Circumstances } from "./read-script.ts";
 import type { StepKind, StepValues } from "./script.ts";
@@ -171,7 +172,8 @@ export const programSteps: StepPlayers = {
     const line = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })}\n`;
     const { code, output } = await collect([scene.cli, "mcp"], scene, line);
     const isDone = code === 0 && output.includes('"result"') && !output.includes('"isError":true');
-    if (!isDone) return { kind: "other", message: `The tool ${name} failed. ${output.trim()}`, resetAt: undefined };
+    if (!isDone)
+      return { kind: "other", message: `The tool ${name} failed. ${toolProblem(output)}`, resetAt: undefined };
     scene.show(output.trim());
     return undefined;
   },
@@ -189,6 +191,18 @@ export const programSteps: StepPlayers = {
     return runProgram(argv, scene);
   },
 };
+
+/** What a refused tool says, without the protocol around it. */
+function toolProblem(output: string): string {
+  const shown = output.trim();
+  const answer = parseObject(shown);
+  if (answer === undefined) return shown;
+  const { result, error } = answer;
+  if (isJsonObject(error) && typeof error.message === "string") return error.message;
+  const content = isJsonObject(result) && Array.isArray(result.content) ? result.content : [];
+  const texts = content.flatMap((part) => (isJsonObject(part) && typeof part.text === "string" ? [part.text] : []));
+  return texts.join("\n") || shown;
+}
 
 /** A failing program ends the turn. */
 async function runProgram(argv: readonly string[], scene: Scene): Promise<StepEnd> {

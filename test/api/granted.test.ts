@@ -29,7 +29,16 @@ test("every route that changes something adds an event with its actor: its own, 
   const withOwnEvents = changing.filter(({ isNoted }) => isNoted !== true).map(({ name }) => name);
   // Their events are tested with the engine, and with these routes in routes.test.ts.
   expect(withOwnEvents.toSorted()).toEqual([
-    ...["answerTask", "approveTask", "cancelTask", "commentTask", "completeWork", "continueTask", "createTask"],
+    ...[
+      "addFinding",
+      "answerTask",
+      "approveTask",
+      "cancelTask",
+      "commentTask",
+      "completeWork",
+      "continueTask",
+      "createTask",
+    ],
     ...["decideFindings", "editTask"],
     // The tools of `mcp` ask for other routes.
     ...[

@@ -751,12 +751,19 @@ schemas: { r: { type: object, properties: { good: { type: boolean }, findings: {
     const decided = await post(`/v1/tasks/${id}/findings`, { findings: ["F1"], state: "approved", reason: "Hot!" });
     expect(decided.json).toEqual((await get(`/v1/tasks/${id}/findings`)).json);
     expect(decided.json.findings).toMatchObject([
-      { id: "F1", state: "approved", by: "human", reason: "Hot!" },
+      { id: "F1", state: "approved", by: "human", note: "Hot!", reason: "" },
       { id: "F2", state: "open", by: "critic" },
     ]);
+    const own = { file: "lid.ts", text: "The lid leaks" };
+    expect(refusal(await post(`/v1/tasks/${id}/findings/own`, { ...own, file: "/lid.ts" }))).toEqual([
+      ...[409, "refused", "bad-value"],
+    ]);
+    expect((await post(`/v1/tasks/${id}/findings/own`, own)).json.findings.at(-1)).toMatchObject({
+      ...{ id: "F3", state: "approved", severity: "medium", by: "human", line: 0, title: "The lid leaks", note: "" },
+    });
     const { events } = (await get(`/v1/events?task=${id}`)).json;
     expect(events.map(({ type }: { type: string }) => type)).toEqual(
-      expect.arrayContaining(["finding.reviewed", "finding.approved"]),
+      expect.arrayContaining(["finding.reviewed", "finding.approved", "finding.added"]),
     );
   });
 

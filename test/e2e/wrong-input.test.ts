@@ -173,6 +173,22 @@ test("wrong plans, answers and decisions get one clear sentence and a next step,
       code: 1,
       says: /no finding "F9"/,
     },
+    {
+      ...{ what: "a new finding without a file", code: 2, says: /names no file/ },
+      args: ["task", "findings", planned, "add", "-m", "Cold"],
+    },
+    {
+      ...{ what: "a new finding without a text", code: 2, says: /has no text/ },
+      args: ["task", "findings", planned, "add", "--file", "cup.ts"],
+    },
+    {
+      ...{ what: "a new finding of an unknown severity", code: 2, says: /"awful" is no severity/ },
+      args: ["task", "findings", planned, "add", "--file", "cup.ts", "--severity", "awful", "-m", "Cold"],
+    },
+    {
+      ...{ what: "a file for no finding", code: 2, says: /of a finding that you add/ },
+      args: ["task", "findings", planned, "--file", "cup.ts"],
+    },
     { what: "no tree", args: ["task", "cancel", "--tree", "nope"], code: 3, says: /nope/ },
     { what: "a tree without a name", args: ["task", "cancel", "--tree"], code: 2, says: /./ },
   ];

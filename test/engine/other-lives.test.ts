@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { decide } from "../../src/engine/decide.ts";
+import { explain } from "../../src/engine/explain.ts";
 import { emptyLedger, type Finding } from "../../src/engine/findings.ts";
 import type { PersonsWord } from "../../src/engine/request.ts";
 import type { Task } from "../../src/engine/task.ts";
@@ -348,6 +349,41 @@ test("pipeline: an implementer and a fixer that leave nothing are told once, the
   ]);
 });
 
+test("pipeline: an answer from which nothing follows any more is told with its reason", () => {
+  const life = pipelineAt("SPEC_REVIEW", {}, "full-pipeline");
+  for (let i = 0; i < 4; i++) {
+    life.ended("analyst", "ok", { outcome: "revise", summary: "Not yet", reason: "Name the burr" });
+    if (i < 3) pipelineOn(life, "SPEC_REVIEW");
+  }
+  expect(life.task.held?.reason).toBe(
+    'The answer in "SPEC_REVIEW" was outcome "revise", and the rule for that asks for visits < 4 (it is 4), so a person decides. The reviewer\'s last words: Not yet. Name the burr',
+  );
+});
+
+test("pipeline: what an agent says that cannot bring its evidence is in the reason of the hold", () => {
+  const heldAfter = (end: (life: ReturnType<typeof pipelineAt>) => void) => {
+    const life = pipelineAt("IMPLEMENT");
+    for (let i = 0; i < 2; i++) {
+      life.fact("new_commits", 0);
+      end(life);
+      life.did("ok");
+    }
+    return life.task.held?.reason;
+  };
+  const answer = "The mill\u001b[31m is made of steel\nalready.";
+  expect(heldAfter((life) => life.ended("implementer", "ok", answer))).toMatch(
+    / no new commit .*\. It said: The mill is made of steel already\.$/,
+  );
+  const report = { kind: "complete", summary: "Nothing to do", outcome: "done", reason: "", documents: [] } as const;
+  const reported = heldAfter((life) => {
+    const run = life.task.runs.implementer?.key ?? "";
+    life.request({ ...report, actor: { role: "implementer", run } });
+    life.ended("implementer", "ok");
+  });
+  expect(reported).toMatch(/It said: Nothing to do$/);
+  expect(heldAfter((life) => life.ended("implementer", "ok"))).toMatch(/It said nothing\.$/);
+});
+
 test("pipeline: findings that nobody has decided about are named before the task goes on; a person may insist", () => {
   const life = pipelineAt("PR_HUMAN_REVIEW");
   const { task } = life;
@@ -362,6 +398,33 @@ test("pipeline: findings that nobody has decided about are named before the task
     go({ ...task, ledger: { ...emptyLedger, ...task.ledger, findings: all(task, state) } }, { answered: true });
   expect(decided("approved")).toMatchObject({ task: { status: "FIXER" } });
   expect(decided("dismissed")).toMatchObject({ task: { status: "TESTING" } });
+});
+
+test("pipeline: a fixer with nothing left to fix goes back to the person, at the person's word or when they continue", () => {
+  const held = () => {
+    const life = pipelineAt("PR_HUMAN_REVIEW");
+    life.fact("approved_findings", 1).continue();
+    for (let i = 0; i < 2; i++) {
+      life.fact("new_commits", 0).ended("implementer", "ok");
+      life.did("ok");
+    }
+    expect(life.task).toMatchObject({ status: "FIXER", held: { word: "missing" } });
+    return life;
+  };
+  const asked = held();
+  const { moves } = explain(builtIn("pipeline"), asked.task, asked.facts());
+  expect(moves.find(({ to }) => to === "PR_HUMAN_REVIEW")).toMatchObject({
+    ...{ open: true, command: "signalbox task update t1 --status PR_HUMAN_REVIEW" },
+  });
+  asked.ask("human", "PR_HUMAN_REVIEW");
+  asked.fact("approved_findings", 0).continue();
+  expect(asked.status).toBe("TESTING");
+  const again = held();
+  again.continue();
+  expect(again.task).toMatchObject({ status: "FIXER", held: undefined, runs: { implementer: {} } });
+  const dismissed = held();
+  dismissed.fact("approved_findings", 0).continue();
+  expect([dismissed.status, dismissed.actions.includes("spawn_agent")]).toEqual(["PR_HUMAN_REVIEW", false]);
 });
 
 function all({ ledger }: Task, state: Finding["state"]): readonly Finding[] {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { needsOf } from "../../src/engine/needs.ts";
 import { buildPrompt } from "../../src/engine/prompt.ts";
 import { builtIn, drive, loadText, reasonsOf } from "./drive.ts";
 
@@ -105,6 +106,14 @@ test("a judge that never answers every open finding holds the task with the reas
   scouts();
   for (let i = 0; i < 3; i++) judge([{ id: "F1", state: "fixed" }]);
   expect(task.task.held).toMatchObject({ word: "invalid", reason: expect.stringContaining("the open finding F2") });
+  expect(task.task.held?.reason).toBe(
+    "judge failed 3 times in a row. The last answer of judge was refused: The answer says nothing about the open finding F2.",
+  );
+  const [need] = needsOf({
+    ...{ task: task.task, workflow, changedAt: 5, now: 9, runs: [], messages: [], merge: undefined },
+    ...{ failure: undefined, isOwing: false, limit: undefined, hopeless: [], questions: "", known: new Map() },
+  });
+  expect(need?.fix).toContain("signalbox task findings t1 dismiss F2");
   expect(states()).toEqual(["F1 approved", "F2 approved", "F3 dismissed"]);
 });
 
@@ -154,6 +163,84 @@ test("a decision about an unknown or closed finding is refused with its own sent
   expect(reasonsOf(decided("dismissed", "F1", "F9"))).toMatchObject([{ text: 'There is no finding "F9".' }]);
   expect(reasonsOf(decided("approved", "F3"))).toMatchObject([{ text: "F3 is dismissed already, by a person." }]);
   expect(states()).toEqual(before);
+});
+
+const own = { file: "./src/log.ts", line: 7, severity: "high", text: "Use a diamond burr\nSteel gets dull." } as const;
+
+test("a person's own finding is approved, the fixer is given it, and only the judge says that it is fixed", () => {
+  const { task, scouts, judge, decided, states, prompt } = atPanel();
+  scouts();
+  judge([key]);
+  decided("dismissed", "F1");
+  expect(task.request({ kind: "own_finding", actor: { role: "human" }, finding: own }).kind).toBe("stayed");
+  expect(task.events.at(-1)).toMatchObject({
+    ...{ type: "finding.added", by: "human" },
+    data: { findings: [{ id: "F2", severity: "high", file: "src/log.ts", line: 7, title: "Use a diamond burr" }] },
+  });
+  task.continue();
+  expect([task.status, ...states()]).toEqual(["fixing", "F1 dismissed", "F2 approved"]);
+  expect(prompt("fix")).toMatchObject({
+    text: "Fix F2 (high, approved by a person) src/log.ts:7 Use a diamond burr\n  Steel gets dull.",
+  });
+  task.commit("c2").ended("fixer", "ok", { findings: [{ id: "F2", state: "fixed" }] });
+  scouts();
+  judge([{ id: "F2", state: "dismissed", reason: "Steel is fine." }]);
+  expect(states()).toEqual(["F1 dismissed", "F2 approved"]);
+  task.continue();
+  task.commit("c3").ended("fixer", "ok", { findings: [] });
+  scouts();
+  judge([{ id: "F2", state: "fixed", reason: "It is one." }]);
+  expect(states()).toEqual(["F1 dismissed", "F2 fixed"]);
+});
+
+test.each([
+  ["without a file", { file: " " }, "The finding names no file.", /--file/],
+  [
+    "outside of the repository",
+    { file: "../x" },
+    /"\.\.\/x", which leads out of the repository\.$/,
+    /Name a file in it/,
+  ],
+  ["with a long path", { file: "x".repeat(1_001) }, "The file's path has 1001 characters.", /At most 1000/],
+  ["without a text", { text: "\n" }, "The finding has no text.", /-m/],
+  [
+    "with a long text",
+    { text: "x".repeat(4_001) },
+    "The text has 4001 characters; at most 4000 are allowed.",
+    /Shorten/,
+  ],
+  ["that is known", { file: key.file, text: key.title }, "That is the finding F1.", /approve F1/],
+] as const)("a person's own finding %s is refused with its own sentence", (_, wrong, problem, fix) => {
+  const { task, scouts, judge, states } = atPanel();
+  scouts();
+  judge([key]);
+  const [reason, ...more] = reasonsOf(
+    task.request({ kind: "own_finding", actor: { role: "human" }, finding: { ...own, ...wrong } }),
+  );
+  expect(more).toEqual([]);
+  expect(reason?.text).toMatch(problem);
+  expect(reason?.fix).toMatch(fix);
+  expect(states()).toEqual(["F1 open"]);
+});
+
+test("a task has at most 200 findings, an agent adds none, and a workflow without reviews takes none", () => {
+  const { task, scouts, judge } = atPanel();
+  const add = (role: string, of = task) =>
+    reasonsOf(of.request({ kind: "own_finding", actor: { role }, finding: own })).map(({ text }) => text);
+  expect(add("scout")).toEqual(["Only a person can add findings."]);
+  scouts();
+  judge(Array.from({ length: 200 }, (_, i) => ({ ...key, title: `Leak${i}` })));
+  expect(add("human")).toEqual(["The task has 200 findings; at most 200 are allowed."]);
+  expect(add("human", drive(builtIn("default")))).toEqual([
+    expect.stringMatching(/^No reviewer of the workflow "default"/),
+  ]);
+});
+
+test("a long first line is the title in short, and the whole text is kept", () => {
+  const { task } = atPanel();
+  const text = `It is ${"very ".repeat(100)}cold`;
+  task.request({ kind: "own_finding", actor: { role: "human" }, finding: { ...own, text } });
+  expect(task.task.ledger?.findings).toMatchObject([{ id: "F1", evidence: text, title: expect.stringMatching(/…$/) }]);
 });
 
 test("the fixer of pipeline is given the approved findings alone", () => {

@@ -81,7 +81,7 @@ test("every other pair of states of default is refused to every role", () => {
   }
 });
 
-test("the ways of pipeline are the seed's map, plus cancelling and the ways back from a pull request that cannot be merged", () => {
+test("the ways of pipeline are the seed's map, plus cancelling and the ways back from the fixer and from a pull request that cannot be merged", () => {
   const text = fixture("seed-003.md");
   const body = text.split("const stageTransitions: Record<IssueStage, IssueStage[]> = {")[1]?.split("};")[0] ?? "";
   const map = [...body.matchAll(/^\s*([A-Z_]+): \[([^\]]*)\]/gm)].flatMap(([, from = "", to = ""]) =>
@@ -91,7 +91,7 @@ test("the ways of pipeline are the seed's map, plus cancelling and the ways back
   const workflow = builtIn("pipeline");
   const open = Object.values(workflow.states).filter((state) => !state.terminal);
   const cancelled = Object.values(workflow.states).find((state) => state.outcome === "cancelled")?.name;
-  const back = ["MERGE_READY → IMPLEMENT", "MERGE_READY → PR_REVIEW"];
+  const back = ["FIXER → PR_HUMAN_REVIEW", "MERGE_READY → IMPLEMENT", "MERGE_READY → PR_REVIEW"];
   const expected = [...map, ...back, ...open.map((state) => `${state.name} → ${cancelled}`)];
   const actual = [...new Set(workflow.ways.map((way) => `${way.from} → ${way.to}`))];
   expect(actual.sort()).toEqual(expected.sort());

@@ -101,7 +101,16 @@ const planted: readonly Planted[] = [
   {
     bug: "the fixer leads nowhere",
     in: "pipeline",
-    edits: [["    next: PR_REVIEW\n  TESTING:", "  TESTING:"]],
+    edits: [
+      [
+        "    outcomes:\n      - { on: missing, when: approved_findings == 0, then: PR_HUMAN_REVIEW } # the person has dismissed the rest\n    next: PR_REVIEW\n",
+        "",
+      ],
+      [
+        "  - { from: FIXER, to: PR_HUMAN_REVIEW, by: [human, engine] } # the fixer was right: nothing is to be fixed\n",
+        "",
+      ],
+    ],
     found: ["error no-success FIXER"],
     said: 'From "FIXER" a task can only be cancelled.',
   },

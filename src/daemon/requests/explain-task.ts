@@ -7,6 +7,7 @@ import { endsThatStart, leftReason, type Need } from "../../engine/needs.ts";
 import { personActions } from "../../engine/person-actions.ts";
 import { isPersonsTurn } from "../../engine/persons-turn.ts";
 import type { Facts } from "../../engine/request.ts";
+import { openFindings } from "../../engine/review-words.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { StoredTask } from "../../ports/store.ts";
@@ -140,10 +141,14 @@ async function whyHere({ store }: Core, workflow: Workflow, task: Task): Promise
   const state = workflow.states[status];
   if (held !== undefined || phase !== "waiting" || state === undefined || !isPersonsTurn(state)) return [];
   let came: { readonly from: string; readonly by: string; readonly reason: string } | undefined;
+  let ledger: Task["ledger"];
   for await (const { event } of eventsOf(store, id)) {
     if (event.type === "task.migrated") came = undefined;
+    if (event.set.ledger !== undefined) ledger = event.set.ledger;
     if (event.type !== "task.moved") continue;
-    came = { from: String(event.data.from), by: event.by, reason: event.set.reason ?? "" };
+    // Of the findings that were open then, a person may have dismissed some.
+    const reason = (event.set.reason ?? "").replace(openFindings(ledger), () => openFindings(task.ledger));
+    came = { from: String(event.data.from), by: event.by, reason };
   }
   if (came === undefined || came.by === "human") return [];
   const { from, by, reason } = came;

@@ -3,6 +3,7 @@ import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { builtIn, drive } from "../../../test/engine/drive.ts";
 import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { emptyLedger, takeReview } from "../../engine/findings.ts";
+import { lastReview, verdictWords } from "../../engine/review-words.ts";
 import type { Core } from "../core.ts";
 import { listFindings } from "./findings.ts";
 
@@ -30,4 +31,14 @@ test("reviews that named no findings are counted, with the words of the last one
 test("the findings of a parent name its parts that were reviewed", async () => {
   expect(await view("t1")).toMatchObject({ parts: [{ task: "t2", item: "api", round: 1, open: 1, found: 1 }] });
   expect(await view("t2")).toMatchObject({ parts: [], findings: [{ id: "F1" }] });
+});
+
+test("the words of a review of something else are not those of the review with findings", async () => {
+  const pipeline = builtIn("pipeline");
+  const results = { review: { outcome: "done", summary: "Spec ok" }, findings: { findings: [] } };
+  const task = { ...drive(pipeline).task, results, ledger: { ...emptyLedger, round: 1 } };
+  expect(lastReview(pipeline, task)).toBe("");
+  const spec = Object.values(pipeline.states).find(({ wait }) => wait.kind === "agent" && wait.run.result === "review");
+  if (spec === undefined) throw new Error("No state reviews the specification.");
+  expect(verdictWords(pipeline, spec, task, results.review, undefined)).toBe("The reviewer's last words: Spec ok");
 });

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { sampleProject, sampleTask } from "../../test/contracts/samples.ts";
+import { builtIn, drive } from "../../test/engine/drive.ts";
+import { createMemoryStore } from "../../test/memory-store/memory-store.ts";
+import type { Held } from "../engine/task.ts";
+import type { Core } from "./core.ts";
+import { viewOf } from "./views.ts";
+
+async function sessionAt(held: Held): Promise<string> {
+  const workflow = builtIn("pipeline");
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const state = Object.values(workflow.states).find(
+    ({ wait, evidence }) => wait.kind === "agent" && evidence.length > 0,
+  );
+  const at = {
+    ...drive(workflow).task,
+    status: state?.name ?? "",
+    phase: "waiting",
+    runs: {},
+    runCount: 1,
+    held,
+  } as const;
+  const stored = await store.createTask("coffee", sampleTask("t1", at));
+  const core = { store, workflows: { get: async () => workflow }, needs: { of: async () => [] } } as unknown as Core;
+  return (await viewOf(core, stored)).session;
+}
+
+test("the agent of a held task is dead only if the task is held for the agent's end", async () => {
+  expect(await sessionAt({ reason: "", word: "error", again: "wait" })).toBe("dead");
+  expect(await sessionAt({ reason: "", word: "missing", again: "wait" })).toBe("none");
+  expect(await sessionAt({ reason: "", word: "tests", again: "do" })).toBe("none");
+});
