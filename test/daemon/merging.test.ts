@@ -523,7 +523,9 @@ test("if the workflow itself merges after an approval, a request to merge names 
   const { work, merge } = await startStage({ flow });
   await work("b1111", { "recipe.md": "tea\n" });
   const refused = await merge("b1111").catch((error) => error);
-  expect(refused.reasons).toEqual([expect.objectContaining({ fix: "Approve: signalbox task approve b1111" })]);
+  const fix =
+    "See what it would merge: signalbox task merge b1111 --dry-run\nLet it merge: signalbox task approve b1111";
+  expect(refused.reasons).toEqual([expect.objectContaining({ fix })]);
 });
 
 test("a conflict is given to the agent if a person has one way back, unless the person declines", async () => {

@@ -84,7 +84,11 @@ export const aboutStages: readonly Mutant[] = [
         from: "      await mustBeReviewed(ports, own, project, task, commit);",
         to: "      void mustBeReviewed;",
       },
-      { file: "src/daemon/requests/move-task.ts", from: "return { approves: head };", to: "return {};" },
+      {
+        file: "src/daemon/requests/move-task.ts",
+        from: '...(commit === "" ? {} : { approves: commit }), warnings',
+        to: "warnings",
+      },
     ],
   },
   {
@@ -150,7 +154,7 @@ export const aboutStages: readonly Mutant[] = [
     name: "a finding that a person dismissed is approved after all",
     edits: [
       {
-        file: "src/engine/findings.ts",
+        file: "src/engine/person-findings.ts",
         from: 'if (finding.state === "dismissed" || finding.state === "fixed") {',
         to: 'if (finding.state === "fixed") {',
       },

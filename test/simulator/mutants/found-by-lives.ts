@@ -239,7 +239,7 @@ export const foundByLives: readonly Mutant[] = [
     name: "the end of a run is recorded before it is reported to the engine",
     edits: [
       {
-        file: "src/daemon/agents/heal-run.ts",
+        file: "src/daemon/agents/run-record.ts",
         from: "  await callers.revoke(task, run);\n",
         to: `  await callers.revoke(task, run);
   const early = await store.runs.get(runRecordId(task, run));
