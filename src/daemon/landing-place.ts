@@ -184,6 +184,16 @@ async function startOf(control: ControlRepository, branch: string, where: Where)
   return (await control.isAncestor(user, remote)) ? remote : user;
 }
 
+/** Fetches a branch from the project's remote; undefined where the project has none, or the remote has no such branch. */
+export async function remoteTip(
+  { control, git }: ProjectWorkspaces,
+  project: Project,
+  branch: string,
+): Promise<string | undefined> {
+  const address = await remoteOf(git, project);
+  return address && (await control.syncFrom({ from: address, name: remoteName })).branches[branch];
+}
+
 /**
  * Fetches the user's branch and, where there is a remote that counts, the remote's. Refuses a branch that was moved without
  * a merge.

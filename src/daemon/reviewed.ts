@@ -21,17 +21,20 @@ export interface Unreviewed {
 
 /**
  * What of a task's work nobody has judged; undefined where its workflow does not judge, and where merging the judged commit
- * would give the same files: a merge of the target into the branch, or a rebase, adds nothing.
+ * would give the same files: a merge of the target into the branch, or a rebase, adds nothing. `remote`: the target's commit on the
+ * remote, where the merge is made there.
  */
 export async function unreviewedWork(
   own: ProjectWorkspaces,
   place: LandingPlace,
   task: Task,
   commit: string,
+  remote?: string,
 ): Promise<Unreviewed | undefined> {
   const { judged } = task;
   if (judged === undefined || judged.commit === commit) return undefined;
-  const target = await place.lastSeen();
+  // On an older tip, a merge that takes new commits of the target over looks like new work, and one that undoes them like none.
+  const target = remote ?? (await place.start());
   if (target !== undefined && (await givesSame(own, target, judged.commit, commit))) return undefined;
   const commits = await own.control.countCommits(judged.commit, commit).catch(orNone);
   return { judged, commit, commits };

@@ -91,8 +91,12 @@ for (const sandbox of works ? ["off", "on"] : ["off"]) {
       tasks.push((await stage.call(routes.createTask, { body })).task.id);
     }
     await untilLiving((count) => count > 120);
+    // Most of the processes may be those of one agent.
+    for (const task of tasks) await eventually(async () => (await hasStarted(task)) || undefined);
     return tasks;
   };
+  const hasStarted = async (task: string) =>
+    (await stage.call(routes.listRuns, { query: { task } })).runs.some(({ pid }) => pid > 0);
   /** Milliseconds until none of their processes is alive. */
   const ended = async (stop: () => Promise<unknown>): Promise<number> => {
     const began = performance.now();

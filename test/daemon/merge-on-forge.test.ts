@@ -100,3 +100,42 @@ test("a workflow's merge on the forge stops for a person where the work changes 
   await until("b1111", ({ isOpen }) => !isOpen);
   expect(github.requests.filter(({ method }) => method === "PUT")).toHaveLength(1);
 });
+
+test.each([
+  ["brings in the remote's new commit needs no review", [], "served"],
+  ["undoes the remote's new commit, which only the remote has, is not merged unreviewed", ["-s", "ours"], "joined"],
+])("after the review, a merge that %s", async (_, how, status) => {
+  const stage = await forgeStage();
+  const { begin, move, until, github, git, repository, remote, remoteAt, core } = stage;
+  const { workspace } = await begin();
+  await move("b1111", "offered");
+  const judged = { commit: remoteAt(branch) ?? "", role: "judge" };
+  await core.submit("b1111", { kind: "edit", actor: human, set: { judged } });
+  const as = ["-c", "user.name=A", "-c", "user.email=a@b"];
+  const tree = git(repository, "commit-tree", "-p", "main", "-m", "sugar", sugared(stage));
+  git(repository, "push", "-q", `file://${remote}`, `${tree}:refs/heads/main`);
+  git(workspace, "fetch", "-q", `file://${remote}`, "main");
+  git(workspace, ...as, "merge", "-q", ...how, "-m", "Bring it up to date", "FETCH_HEAD");
+  await move("b1111", "pushed");
+  github.state.reviews.push({
+    ...{ id: 1, pull: 1, author: "ann", association: "MEMBER", body: "" },
+    ...{ state: "APPROVED", commit: remoteAt(branch) ?? "" },
+  });
+  await core.submit("b1111", { kind: "move", to: "joined", actor: human });
+  const task = (await until("b1111", ({ task, isOpen }) => task.held !== undefined || !isOpen)) as {
+    readonly status: string;
+    readonly held?: { readonly word: string };
+  };
+  expect([task.status, task.held?.word]).toEqual([status, status === "joined" ? "unreviewed" : undefined]);
+  const merges = github.requests.filter(({ method }) => method === "PUT");
+  expect(merges).toHaveLength(status === "joined" ? 0 : 1);
+});
+
+/** A tree that is that of main, with a file more. */
+function sugared({ git, repository }: Awaited<ReturnType<typeof forgeStage>>): string {
+  writeFileSync(join(repository, "sugar.md"), "two spoons\n");
+  git(repository, "add", "sugar.md");
+  const tree = git(repository, "write-tree");
+  git(repository, "reset", "-q", "--hard");
+  return tree;
+}

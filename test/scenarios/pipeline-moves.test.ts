@@ -185,7 +185,7 @@ scenario(
   },
 );
 scenario(
-  "FIXER → PR_REVIEW (engine rule 1): files that the fixer left uncommitted are committed, and pushed before the review",
+  "FIXER → PR_REVIEW (engine rule 2): files that the fixer left uncommitted are committed, and pushed before the review",
   {
     hasForge: true,
     turns: { scout: [finds(), { hangs: true }], judge: [finds(cold)], FIXER: [{ leaves: { "cup.md": "a warm cup" } }] },
@@ -195,6 +195,40 @@ scenario(
     await life.works(await life.reaches("PR_REVIEW"));
     expect(await life.pushed()).toContain("cup.md");
     expect(life.runs("implementer")).toHaveLength(2);
+  },
+);
+scenario(
+  "FIXER → PR_HUMAN_REVIEW (engine rule 1): a fixer that leaves no commit, because the person has dismissed the finding meanwhile, does not hold the task",
+  { turns: { judge: [finds(cold)], FIXER: silent } },
+  async (life) => {
+    const body = { findings: ["F1"], state: "dismissed", reason: "It is meant to be" };
+    life.interrupt("FIXER", () => life.request("decideFindings", life.id, body));
+    await fixes(life);
+    await life.reaches("PR_HUMAN_REVIEW");
+    expect(life.runs("implementer")).toHaveLength(3);
+  },
+);
+scenario(
+  "FIXER → PR_HUMAN_REVIEW (human asked): a person takes the task back from a fixer that has nothing to fix",
+  { turns: { judge: [finds(cold)], FIXER: hangs } },
+  async (life) => {
+    await fixes(life);
+    await life.works(await life.reaches("FIXER"));
+    await life.does("moveTask", { to: "PR_HUMAN_REVIEW" });
+    await life.reaches("PR_HUMAN_REVIEW");
+    expect((await life.now()).runs).toEqual({});
+  },
+);
+scenario(
+  "FIXER → PR_HUMAN_REVIEW (human rule 1): of a task that is held without a fix, the person dismisses the finding and continues",
+  { turns: { judge: [finds(cold)], FIXER: silent } },
+  async (life) => {
+    await fixes(life);
+    expect(await life.isHeld()).toMatchObject({ status: "FIXER", held: { word: "missing" } });
+    await life.decide("dismissed", "F1");
+    await life.goOn();
+    await life.reaches("PR_HUMAN_REVIEW");
+    expect(life.runs("implementer")).toHaveLength(3);
   },
 );
 scenario(

@@ -76,7 +76,7 @@ scenario(
     await life.does("findings", "approve", "F1");
     await life.does("findings", "dismiss", "F2", "-m", "It is meant to be");
     await life.does("launch-fixer");
-    await life.makes("FIXER → PR_REVIEW (engine rule 1)");
+    await life.makes("FIXER → PR_REVIEW (engine rule 2)");
     await life.reaches("PR_HUMAN_REVIEW");
     const { findings } = await scenes.call(routes.listFindings, { params: { task: life.id } });
     expect(findings.map(({ id, state }) => `${id} ${state}`)).toEqual(["F1 fixed", "F2 dismissed"]);

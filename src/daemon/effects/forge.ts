@@ -7,7 +7,7 @@ import { taskRef } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
 import { type MergePorts, mergePullRequest, type OpenPorts, openPullRequest } from "../forge/pull-request.ts";
 import { type PushPorts, pushableWork, pushedRef, pushWork } from "../forge/push-task.ts";
-import { placeOf, type Where } from "../landing-place.ts";
+import { placeOf, remoteTip, type Where } from "../landing-place.ts";
 import type { Perform, Performers } from "../perform.ts";
 import { eventsOf, isShared, projectOf } from "../project.ts";
 import type { Protection } from "../protection.ts";
@@ -143,7 +143,8 @@ async function mustBeReviewed(
   commit: string,
 ): Promise<void> {
   const place = await placeOf({ store, where: where() }, own, project, task);
-  const unreviewed = await unreviewedWork(own, place, task, commit);
+  const remote = await remoteTip(own, project, place.branch);
+  const unreviewed = await unreviewedWork(own, place, task, commit, remote);
   if (unreviewed === undefined) return;
   const { reason, fix } = unreviewedTrouble(await workflowOf(task), task, unreviewed);
   throw new Fault("unreviewed", reason, { hint: fix });

@@ -115,7 +115,7 @@ export function working(scenes: Scenes): void {
     async (life) => {
       const held = await life.isHeld();
       expect([held.status, held.session, held.needsPerson]).toEqual(["clarification", "dead", true]);
-      expect(await life.isRefused("respawn")).toContain("respawn_prompt");
+      expect(await life.isRefused("respawn")).toContain('No agent works in "clarification", so there is none');
     },
     inState("clarification"),
   );
