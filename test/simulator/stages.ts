@@ -182,6 +182,18 @@ async function pose(world: World, program: Program, lots: Lots, call: CallAsRun)
     world.violate("no agent decides about another's task", `${program.run} of ${program.task} completed ${other}.`);
 }
 
+/** Whether a person has continued the task, which was held after this run had completed its work. */
+async function isAskedAgain({ store }: World, { task, run }: Program): Promise<boolean> {
+  let wasHeld = false;
+  let isAgain = false;
+  for (const { event } of await store.listEvents({ task }, 0, Number.MAX_SAFE_INTEGER)) {
+    if (event.type === "work.completed" && event.data.run === run) [wasHeld, isAgain] = [false, false];
+    if (event.type === "task.held") wasHeld = true;
+    if (event.type === "task.continued" && event.by === "human" && wasHeld) isAgain = true;
+  }
+  return isAgain;
+}
+
 async function checkMessage(world: World, { task: id, run }: Program, text: string): Promise<void> {
   const messages = (await world.store.getTask(id))?.task.stageMessages ?? [];
   const count = messages.filter((each) => each.run === run && each.text === text).length;
@@ -202,12 +214,15 @@ async function checkReport(
   }
 }
 
-/** A run that has completed its work is the last of its stay: its report counts, however its program ended. */
+/**
+ * A run that has completed its work is the last of its stay, unless no rule covers its report and a person continues the held
+ * task: its report counts, however its program ended.
+ */
 export async function checkCompleted(world: World, program: Program): Promise<void> {
   const entry = (await world.store.getTask(program.task))?.task.entry;
   for (const other of world.programs.values()) {
     const isSame = other !== program && other.task === program.task && other.role === program.role;
-    if (isSame && entry !== undefined && other.completed === entry)
+    if (isSame && entry !== undefined && other.completed === entry && !(await isAskedAgain(world, other)))
       world.violate(
         kept,
         `${program.run} of ${program.task} was started although ${other.run} had completed its work.`,
