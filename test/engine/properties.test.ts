@@ -158,11 +158,16 @@ test("a thousand lives of default are the same for the same seed, break no invar
   expect(first.coverage.filter((way) => way.times === 0)).toEqual([]);
 });
 
+/** Some of their ways are taken by one life in a thousand. */
+const withRareWays = ["crew", "team", "team-subtask"];
+
 for (const workflow of workflows) {
-  test(`${workflow.name}: four thousand lives end, break no invariant, and take nearly every way`, () => {
-    const result = simulate(workflow, { runs: 4_000, seed: 11 });
+  const hasRareWays = withRareWays.includes(workflow.name);
+  const [runs, maxMissed] = hasRareWays ? [4_000, 2] : [1_000, 0];
+  test(`${workflow.name}: ${runs} lives end, break no invariant, and take ${hasRareWays ? "nearly " : ""}every way`, () => {
+    const result = simulate(workflow, { runs, seed: 11 });
     expect(result).toMatchObject({ wedged: 0, cut: 0, violations: [] });
     const missed = result.coverage.filter((way) => way.times === 0).map((way) => `${way.from} → ${way.to}`);
-    expect(missed.length).toBeLessThanOrEqual(2);
+    expect(missed.length, missed.join(", ")).toBeLessThanOrEqual(maxMissed);
   });
 }

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { formatProblem } from "../../src/engine/language/problem.ts";
 import { follow } from "../../src/engine/simulate/simulate.ts";
 import type { Finding, FindingCode } from "../../src/engine/verify/finding.ts";
-import type { Verification } from "../../src/engine/verify/verify.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
 import { type BuiltInName, brief, builtIn, check, edit, editAfter, faults, problemsOf } from "./workflow-texts.ts";
 
@@ -337,7 +336,7 @@ describe("every planted bug is found, and nothing else", () => {
 
   test.each(planted.map((each) => [each.bug, each] as const))("%s", (_bug, { in: name, edits, found, said }) => {
     const { workflow, verification } = check(apply(builtIn(name), edits));
-    const before = faults(unedited(name));
+    const before = faults(unedited(name).verification);
     expect(faults(verification).filter((fault) => !before.includes(fault))).toEqual(found);
     const texts = verification.findings.map(({ message, fix }) => `${message} ${fix}`);
     expect(texts).toContainEqual(expect.stringContaining(said));
@@ -426,7 +425,7 @@ transitions:
   });
 
   test("a state that only some presets reach is a note", () => {
-    const notes = check(builtIn("pipeline")).verification.findings.filter(({ code }) => code === "unreachable");
+    const notes = unedited("pipeline").verification.findings.filter(({ code }) => code === "unreachable");
     expect(notes.map(brief)).toEqual(["note unreachable SPEC", "note unreachable SPEC_REVIEW"]);
     expect(notes[0]?.message).toContain("preset quick-fix");
   });
@@ -434,14 +433,14 @@ transitions:
 
 describe("the built-in workflows have exactly the findings that are known", () => {
   test.each(["default", "team", "team-subtask", "pipeline", "crew"] as const)("%s: no error and no warning", (name) => {
-    const { workflow, verification } = check(builtIn(name));
+    const { workflow, verification } = unedited(name);
     expect(faults(verification)).toEqual([]);
     expect(verification.proved).toBe(true);
     for (const finding of verification.findings) checkExample(workflow, finding);
   });
 
   test("classic: warnings for what its seed leaves open", () => {
-    const { workflow, verification } = check(builtIn("classic"));
+    const { workflow, verification } = unedited("classic");
     expect(faults(verification)).toEqual([
       "warning agent-cycle working",
       "warning self-review agent-review",
@@ -511,13 +510,14 @@ test("every kind of finding is planted in some test above, and absent from a cor
   const here = new Set(planted.flatMap(({ found }) => found.map((fault) => fault.split(" ")[1])));
   expect(all.filter((code) => !here.has(code) && !elsewhere.includes(code))).toEqual([]);
   // A person is asked about work that changes what decides about work; team-subtask has no other finding.
-  expect(codes(builtIn("team-subtask"))).toEqual(["held"]);
+  expect(unedited("team-subtask").verification.findings.map(({ code }) => code)).toEqual(["held"]);
 });
 
-const verified = new Map<BuiltInName, Verification>();
+const verified = new Map<BuiltInName, ReturnType<typeof check>>();
 
-function unedited(name: BuiltInName): Verification {
-  const known = verified.get(name) ?? check(builtIn(name)).verification;
+/** A built-in workflow, which is verified once for all tests. */
+function unedited(name: BuiltInName): ReturnType<typeof check> {
+  const known = verified.get(name) ?? check(builtIn(name));
   verified.set(name, known);
   return known;
 }
