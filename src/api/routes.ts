@@ -4,6 +4,7 @@ import { eventRoutes } from "./events.ts";
 import { handOverRoutes } from "./hand-over.ts";
 import { projectRoutes } from "./projects.ts";
 import { questionRoutes } from "./questions.ts";
+import { withRevisions } from "./revisions.ts";
 import { taskRoutes } from "./task-routes.ts";
 import { crewRoutes, ticketRoutes } from "./tickets.ts";
 import { any, boolean, integer, list, map, record, shortText, text } from "./wire.ts";
@@ -49,8 +50,11 @@ const statusWire = record({
   }),
 });
 
-/** Every route of the daemon. The client, the server and the OpenAPI document are generated from this. */
-export const routes = {
+/**
+ * Every route of the daemon. The client, the server and the OpenAPI document are generated from this. Each that changes a task
+ * also takes `revision`.
+ */
+export const routes = withRevisions({
   health: route({
     name: "health",
     method: "GET",
@@ -142,6 +146,6 @@ export const routes = {
     body: nothing,
     answer: record({ hash: text, file: text, commands: list(text), choices: list(text) }),
   }),
-} as const;
+} as const);
 
 export type Routes = typeof routes;

@@ -65,6 +65,7 @@ import { attachTask, getScreen, listMessages, sendMessage } from "./requests/see
 import { createTask, getTask, listTasks } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
 import { cleanWorkspaces, dropSalvage, listSalvage, listWorkspaces, restoreSalvage } from "./requests/workspaces.ts";
+import { unlessStale } from "./stale.ts";
 
 /** A validated HTTP request. */
 export interface Asked<Query, Body> {
@@ -107,7 +108,8 @@ export function createHandlers(core: Core): Readonly<Record<string, Answering>> 
   const made = Object.entries(handlers).map(([name, make]) => {
     const handler = make(core, inside) as Answering;
     const route: Route = routes[name as keyof Routes];
-    const noted = route.isNoted === true ? noting(core, route, handler) : handler;
+    const fresh = unlessStale(core, route, handler);
+    const noted = route.isNoted === true ? noting(core, route, fresh) : fresh;
     return [name, needsConfig(name as keyof Routes) ? whileConfigured(core, noted) : noted] as const;
   });
   const all: Readonly<Record<string, Answering>> = Object.fromEntries(made);

@@ -7,8 +7,8 @@ import { findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { eventView } from "../views.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { followRuns } from "./runs.ts";
-import { wholeNumber } from "./tasks.ts";
 
 interface EventQuery {
   readonly project?: string;

@@ -14,6 +14,7 @@ import { makeTask } from "../make-task.ts";
 import { unsettledFindings } from "../merge-outlook.ts";
 import { continuedBy } from "../project.ts";
 import { effectView, pullRequestView, viewOf } from "../views.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 export function createTask(core: Core): Handler<Routes["createTask"]> {
   return ({ body }) => makeTask(core, body);
@@ -82,19 +83,6 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
       ...(workflow === undefined ? {} : { states: Object.keys(workflow.states) }),
     };
   };
-}
-
-/** Parses a number of a query. */
-export function wholeNumber(
-  name: string,
-  value: string | undefined,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number | undefined {
-  if (value === undefined || value === "") return undefined;
-  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new Fault("request.invalid", `"${name}" must be a whole number from ${least} to ${most}, but is "${value}".`);
 }
 
 /** The agents service. Throws if this daemon has none. */
