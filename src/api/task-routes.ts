@@ -1,5 +1,6 @@
 import { route } from "./client.ts";
 import { fingerprint, personRoutes } from "./person.ts";
+import { taskListRoutes } from "./task-lists.ts";
 import {
   actionWire,
   changeFields,
@@ -17,32 +18,10 @@ import { workRoutes } from "./work.ts";
 const nothing = record({});
 const name = shortText(100);
 const line = shortText(2_000);
-/** Numbers and booleans in a query are text. */
-const numberText = shortText(20);
 
 /** The routes of tasks: to list, create, show, move and end them, with those about merging, people and work. */
 export const taskRoutes = {
-  listTasks: route({
-    name: "listTasks",
-    method: "GET",
-    path: "/v1/tasks",
-    summary: "List tasks, the newest first",
-    access: "person",
-    query: record(
-      {},
-      {
-        project: name,
-        status: name,
-        parent: name,
-        open: oneOf("true", "false"),
-        /** Only tasks that need a person now. */
-        needs: oneOf("true"),
-        before: numberText,
-        limit: numberText,
-      },
-    ),
-    answer: record({ tasks: list(taskWire), next: nullable(integer(0)) }),
-  }),
+  ...taskListRoutes,
   createTask: route({
     name: "createTask",
     method: "POST",

@@ -143,6 +143,18 @@ export function record<R extends Keys, O extends Keys = Record<never, never>>(
   };
 }
 
+export function either<A, B>(one: Wire<A>, other: Wire<B>): Wire<A | B> {
+  return {
+    schema: { anyOf: [one.schema, other.schema] },
+    check: (value, at, report) => {
+      const problems: string[] = [];
+      one.check(value, at, (_, message) => problems.push(message));
+      if (problems.length > 0)
+        other.check(value, at, (where, message) => report(where, `${problems[0]}, or ${message}`));
+    },
+  };
+}
+
 /** The same object, which may have these keys besides its own. */
 export function withOptional<T>(base: Wire<T>, optional: Keys): Wire<T> {
   const { properties = {} } = base.schema as { readonly properties?: JsonSchema };

@@ -48,6 +48,7 @@ import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 import { createWorkflowCache } from "./store-cache.ts";
 import { createSubmit } from "./submit.ts";
+import { createTaskIndex } from "./task-index.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { boundFolder, createTroubleOf, performInWorkspace, workspaceTrouble } from "./workspaces/trouble.ts";
@@ -144,7 +145,9 @@ export function createCore(ports: CorePorts): RunningCore {
   const places = homePlaces(ports.home);
   const onError = createErrorLog(log, clock);
   const eventFeed = createEventFeed(ports.store, onError);
+  const taskIndex = createTaskIndex(ports.store);
   const store = createDaemonStore(ports.store, {
+    tasks: taskIndex,
     ...{ wrote: eventFeed.wake, noticed: (task) => needs.noticed(task), roster: () => agents?.roster },
   });
   const settingsOf = createSettings({ home: ports.home, places, config });
@@ -307,7 +310,7 @@ export function createCore(ports: CorePorts): RunningCore {
     home: ports.home,
     places,
     startedAt: clock.now(),
-    store,
+    ...{ store, taskIndex },
     storeLoss: () => ports.storeLoss?.(),
     unsaved: () => ports.unsaved?.(),
     clock,

@@ -78,16 +78,24 @@ function partView(part: Part | undefined): TaskView["part"] {
   return { item, try: part.try, slot, title, files, size };
 }
 
-/** A task as it is now. */
+/** A task as it is now. `needs`: its needs, where the caller has just asked for them. */
 export async function viewOf(
   core: Pick<Core, "store" | "workflows" | "agents" | "needs" | "scheduler" | "pools">,
   stored: StoredTask,
+  needs?: readonly Need[],
 ): Promise<TaskView> {
   // A task whose workflow no longer loads must not hide the others.
   const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
   const children = await childProgress(core, stored.task, workflow);
   const accounts = (await core.agents?.budgets.accountsOf(stored.task)) ?? [];
-  return taskView(stored, workflow, core.agents, await core.needs.of(stored), children, accounts.map(budgetView));
+  return taskView(
+    stored,
+    workflow,
+    core.agents,
+    needs ?? (await core.needs.of(stored)),
+    children,
+    accounts.map(budgetView),
+  );
 }
 
 function budgetView({

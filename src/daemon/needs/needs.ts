@@ -20,6 +20,8 @@ import type { Trouble } from "../workspaces/trouble.ts";
 export interface Needs {
   /** Why a task needs a person; empty where it is over. */
   of(stored: StoredTask, document?: TaskDocument): Promise<readonly Need[]>;
+  /** The needs of every open task, by its id. */
+  all(): Promise<ReadonlyMap<string, readonly Need[]>>;
   /** How many tasks are open, and how many of those need a person. */
   counts(): Promise<{ readonly open: number; readonly needPerson: number }>;
   /** Something about a task may have changed. */
@@ -139,6 +141,18 @@ export function createNeeds(ports: NeedsPorts): Needs {
     wake();
   };
 
+  const all = async () => {
+    // Right after its start the daemon looks at every task. A caller who asks whether it runs must not wait for that.
+    await new Promise<void>((resolve) => {
+      const cancelWait = clock.after(maxCountWait, resolve);
+      void lookAtAll().finally(() => {
+        cancelWait();
+        resolve();
+      });
+    });
+    return new Map([...open].map(([id, { needs }]) => [id, needs]));
+  };
+
   return {
     noticed,
     noticedAll() {
@@ -161,16 +175,10 @@ export function createNeeds(ports: NeedsPorts): Needs {
         return open.get(id)?.needs ?? [];
       }
     },
+    all,
     async counts() {
-      // Right after its start the daemon looks at every task. A caller who asks whether it runs must not wait for that.
-      await new Promise<void>((resolve) => {
-        const cancelWait = clock.after(maxCountWait, resolve);
-        void lookAtAll().finally(() => {
-          cancelWait();
-          resolve();
-        });
-      });
-      return { open: open.size, needPerson: [...open.values()].filter(({ needs }) => needs.length > 0).length };
+      const needs = await all();
+      return { open: needs.size, needPerson: [...needs.values()].filter((each) => each.length > 0).length };
     },
     heard({ task, isOpen }) {
       const { id } = task;

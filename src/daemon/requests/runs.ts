@@ -9,6 +9,7 @@ import type { Run, Usage } from "../../ports/records.ts";
 import type { Agents } from "../agents/agents.ts";
 import { nameOf as agentName } from "../agents/roster.ts";
 import { reportEnd, statusOf } from "../agents/run-record.ts";
+import { sayingOf } from "../agents/run-signs.ts";
 import { isWanted } from "../agents/start-run.ts";
 import { addUp } from "../agents/usage.ts";
 import { findTask } from "../authorise.ts";
@@ -168,7 +169,10 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
             : (watch?.signs.activity ?? "unknown"),
     since: isoTime(since),
     signAt: isoTime(watch?.signs.signAt ?? since),
-    what: run.endedAt !== undefined ? run.word : (waitsForSeat ?? (isAsleep ? asleepText : whatOf(watch))),
+    what:
+      run.endedAt !== undefined
+        ? run.word
+        : (waitsForSeat ?? (isAsleep ? asleepText : watch === undefined ? "" : sayingOf(watch.signs))),
     raised:
       run.endedAt === undefined && (stored === undefined || isWanted(stored.task, run.key))
         ? (run.started?.raised ?? "")
@@ -197,13 +201,6 @@ function reportText(task: Task | undefined, run: string): string {
 }
 
 const asleepText = "Its program was ended to make room (agents.live); it resumes its session when it gets a message.";
-
-function whatOf(watch: ReturnType<Agents["watchOf"]>): string {
-  const signs = watch?.signs;
-  if (signs === undefined) return "";
-  if (signs.error !== undefined) return signs.error.message;
-  return signs.activity === "idle" ? (signs.said.split("\n")[0] ?? "") : signs.what;
-}
 
 export function listUsage(core: Core): Handler<Routes["listUsage"]> {
   return async (asked) => {

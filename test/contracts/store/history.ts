@@ -61,7 +61,7 @@ export function history(stage: Stage): void {
       const effects = [sampleEffect("one"), sampleEffect("two")];
       await stage.store.saveDecision(sampleDecision(one, {}, { events: many, effects }));
       await stage.store.createTask("tea", sampleTask("t2", { project: "tea" }));
-      const ofHome = { type: "config.changed" as const, by: "human", data: { project: "tea" }, set: {} };
+      const ofHome = { type: "request.granted" as const, by: "human", data: { project: "tea" }, set: {} };
       await stage.store.addEvents("", [ofHome, { ...ofHome, data: {} }], 5);
       await stage.store.addEvents("t1", [sampleEvent("task.edited")], 6);
       for (const filter of [{}, { project: "tea" }, { project: "coffee" }, { task: "t1" }, { task: "t2" }]) {
