@@ -14,7 +14,6 @@ import { makeTask } from "../make-task.ts";
 import { unsettledFindings } from "../merge-outlook.ts";
 import { continuedBy } from "../project.ts";
 import { effectView, pullRequestView, viewOf } from "../views.ts";
-import { wholeNumber } from "../whole-number.ts";
 
 export function createTask(core: Core): Handler<Routes["createTask"]> {
   return ({ body }) => makeTask(core, body);
