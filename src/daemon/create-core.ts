@@ -34,6 +34,7 @@ import { createErrorLog } from "./error-log.ts";
 import { createEventFeed } from "./event-feed.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
 import { createGitParts } from "./git-parts.ts";
+import { noteLimit } from "./home-events.ts";
 import { createFacts, gatherFacts, lookTimeout } from "./look.ts";
 import { protectedTests } from "./merging/protected-tests.ts";
 import type { Landing } from "./merging/test-merged.ts";
@@ -243,7 +244,7 @@ export function createCore(ports: CorePorts): RunningCore {
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
   if (agents !== undefined) parts?.followRuns(agents);
-  agents?.dispatch.followLimits(needs.noticed);
+  agents?.dispatch.followLimits(needs.noticed, (change) => noteLimit({ store, clock, log }, change));
   const children = createChildren({ clock, core: () => core, onError });
   const plainPerformers = performersOf({
     given: ports.performers(folderOf, workflowOf, portOf, commands),

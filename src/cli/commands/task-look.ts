@@ -7,6 +7,7 @@ import { didYouMean } from "../../engine/language/problem.ts";
 import { Fault } from "../../fault.ts";
 import { listWorkflows } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { allRuns } from "../all-runs.ts";
 import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { writeEvent } from "../describe-event.ts";
@@ -321,7 +322,7 @@ const notOver = { blocked: [] };
 /** The records of a task's runs. Agents see none, and a daemon without agents has none. */
 async function runsOf(call: Call, task: string): Promise<readonly RunView[]> {
   try {
-    return (await call(routes.listRuns, { query: { task, all: "true" } })).runs;
+    return await allRuns(call, { task, all: "true" });
   } catch (error) {
     if (error instanceof Fault && ["caller.denied", "agents.unavailable"].includes(error.code)) return [];
     throw error;

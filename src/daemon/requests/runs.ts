@@ -17,6 +17,7 @@ import { publishAgents } from "../callers.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { changeView, isoTime, viewOf } from "../views.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { agentsOf, runOf } from "./tasks.ts";
 
 /** Agents give many signs in quick succession; clients redraw a few times per second. */
@@ -71,7 +72,8 @@ const maxRuns = 1_000;
 export function listRuns(core: Core): Handler<Routes["listRuns"]> {
   return async (asked) => {
     const agents = agentsOf(core);
-    const { project, task, all } = asked.query;
+    const { project, task, all, before } = asked.query;
+    const limit = wholeNumber("limit", asked.query.limit, 1, maxRuns) ?? maxRuns;
     const about = task === undefined ? undefined : await findTask(core, { ...asked, params: { task } });
     const filter = about === undefined ? (project === undefined ? {} : { project }) : { task: about.task.id };
     const found = (await core.store.runs.list(filter)).filter(({ endedAt }) => all === "true" || endedAt === undefined);
@@ -81,9 +83,24 @@ export function listRuns(core: Core): Handler<Routes["listRuns"]> {
         (project === undefined || of === project) &&
         !found.some((each) => each.id === run.id),
     );
-    const shown = [...found, ...waiting.map(({ run }) => run)].slice(-maxRuns);
-    return { runs: await Promise.all(shown.map((run) => runView(core, agents, run))) };
+    const listed = runsBefore([...found, ...waiting.map(({ run }) => run)], before);
+    const shown = listed.slice(-limit);
+    const [first] = shown;
+    const next = first === undefined || shown.length === listed.length ? null : `${first.at}:${first.id}`;
+    return { runs: await Promise.all(shown.map((run) => runView(core, agents, run))), next };
   };
+}
+
+/** The runs before the one that a page began with. That may have been deleted meanwhile, so its time is known too. */
+function runsBefore(runs: readonly Run[], before: string | undefined): readonly Run[] {
+  if (before === undefined || before === "") return runs;
+  const [, at, id] = /^(\d+):(.+)$/.exec(before) ?? [];
+  if (at === undefined)
+    throw new Fault("request.invalid", `"before" must be the "next" of another page, but is "${before}".`, {
+      hint: "Leave it out for the newest runs.",
+    });
+  const place = runs.findIndex((run) => run.id === id);
+  return place < 0 ? runs.filter((run) => run.at < Number(at)) : runs.slice(0, place);
 }
 
 /** Runs that wait for a seat have no record yet; they are made up from their tasks. */
