@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createHandlers } from "../../src/daemon/handlers.ts";
+import type { PullRequestRecord } from "../../src/ports/records.ts";
 import { startGitStage } from "./git-stage.ts";
 
 const id = "b1111";
@@ -18,10 +19,9 @@ async function start(kind: "clone" | "worktree") {
   const { workspace } = await stage.begin(id);
   const row = async (): Promise<Row> => {
     const asked = { params: {}, query: {}, body: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
-    const { tasks } = (await createHandlers(core).listTasks?.(asked as never, {} as never)) as {
-      tasks: readonly Row[];
-    };
-    return tasks[0] ?? { lines: null, commits: null, checks: null };
+    const { listTasks } = createHandlers(core);
+    const page = (await listTasks?.(asked as never, {} as never)) as { tasks: readonly Row[] } | undefined;
+    return page?.tasks[0] ?? { lines: null, commits: null, checks: null };
   };
   const collect = async () => {
     const own = await core.pools?.workspacesOf((await core.store.getProject("coffee")) as never);
@@ -61,7 +61,7 @@ for (const kind of ["clone", "worktree"] as const)
 
 test("a row has the checks of the pull request, and forgets them with it", async () => {
   const { row, core } = await start("clone");
-  const record = {
+  const record: PullRequestRecord = {
     ...{
       id,
       project: "coffee",
@@ -75,7 +75,8 @@ test("a row has the checks of the pull request, and forgets them with it", async
       title: "",
     },
     ...{ body: "", isDraft: false, state: "open", mergedCommit: "", review: "none", comments: {}, seenAt: 1, told: {} },
-  } as const;
+    checks: "none",
+  };
   await core.store.pullRequests.put({ ...record, checks: "failing" });
   expect(await row()).toMatchObject({ checks: "failing" });
   await core.store.pullRequests.put({ ...record, checks: "passing" });
