@@ -1,18 +1,17 @@
 // Lists of 10,000 tasks against the store's own query of the same tasks, in one run and on a real file: what the daemon adds to
 // each row, and what searching, sorting and counting cost. Prints ratios against limits.
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openSqliteStore } from "../src/adapters/sqlite/store.ts";
 import { randomIds, spawnCommands, systemClock } from "../src/adapters/system.ts";
 import { createCore } from "../src/daemon/create-core.ts";
 import { createHandlers } from "../src/daemon/handlers.ts";
+import type { Task } from "../src/engine/task.ts";
 import { homePlaces } from "../src/home/places.ts";
 import type { Log } from "../src/ports/system.ts";
-import type { Task } from "../src/engine/task.ts";
 import { atWork, builtIn } from "../test/engine/drive.ts";
-import { readFileSync } from "node:fs";
 
 const count = 10_000;
 const open = 300;
@@ -37,7 +36,9 @@ let failed = false;
 
 const list = async (query: object) => {
   const asked = { params: {}, query, body: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
-  return (await handlers.listTasks?.(asked as never, {} as never)) as { tasks: readonly { id: string; group: string }[] };
+  return (await handlers.listTasks?.(asked as never, {} as never)) as {
+    tasks: readonly { id: string; group: string }[];
+  };
 };
 const counts = async () => {
   const asked = { params: {}, query: {}, body: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
@@ -51,7 +52,10 @@ mustBe(first.tasks.filter(({ group }) => group === "over").length, 0);
 const begin = performance.now();
 const { all } = await counts();
 const cold = performance.now() - begin;
-mustBe(Object.values(all).reduce((sum, each) => sum + each, 0), count);
+mustBe(
+  Object.values(all).reduce((sum, each) => sum + each, 0),
+  count,
+);
 // One has the number, and the one before it the id.
 mustBe((await list({ q: "BREW 7777", limit: "5" })).tasks.length, 2);
 
@@ -100,7 +104,13 @@ async function fill(): Promise<void> {
           ...{ summary: `Brew ${i + k} cups of coffee, and serve them hot`, labels: [i % 2 === 0 ? "hot" : "cold"] },
         };
         const stored = await core.store.createTask("coffee", (number) => ({
-          ...{ task: { ...own, number }, document: { text: "", authors: {} }, events: [], effects: [], at: 1_000 + i + k },
+          ...{
+            task: { ...own, number },
+            document: { text: "", authors: {} },
+            events: [],
+            effects: [],
+            at: 1_000 + i + k,
+          },
         }));
         const isOpen = i + k >= count - open;
         if (isOpen) return core.changed(stored, false);

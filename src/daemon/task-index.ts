@@ -23,8 +23,10 @@ export interface IndexedTask {
  * asked for, and not at all in a home where nobody searches.
  */
 export interface TaskIndex {
-  /** All tasks, in no order. */
+  /** All tasks, the newest first. */
   all(): Promise<Iterable<IndexedTask>>;
+  /** Whether all tasks have been read. */
+  isReady(): boolean;
   /** How many closed tasks a project has. */
   closed(): Promise<ReadonlyMap<string, number>>;
   /** A task was written. */
@@ -40,6 +42,8 @@ const pageSize = 500;
 export function createTaskIndex(store: Pick<Store, "listTasks" | "getTask">): TaskIndex {
   let known: Map<string, IndexedTask> | undefined;
   let closed = new Map<string, number>();
+  /** The ids by age; undefined after a task was added or deleted. */
+  let inOrder: readonly IndexedTask[] | undefined;
   let loading: Promise<Map<string, IndexedTask>> | undefined;
   let isOutdated = false;
   /** What was written while all is being read. */
@@ -56,6 +60,7 @@ export function createTaskIndex(store: Pick<Store, "listTasks" | "getTask">): Ta
     count(before, -1);
     const entry = indexed(stored);
     into.set(entry.id, entry);
+    inOrder = undefined;
     count(entry, 1);
   };
   const load = async (): Promise<Map<string, IndexedTask>> => {
@@ -87,13 +92,19 @@ export function createTaskIndex(store: Pick<Store, "listTasks" | "getTask">): Ta
       if (!doubted.delete(id)) continue;
       count(all.get(id), -1);
       all.delete(id);
+      inOrder = undefined;
       if (stored !== undefined) put(all, stored);
     }
     return all;
   };
 
   return {
-    all: async () => (await ready()).values(),
+    async all() {
+      const all = await ready();
+      inOrder ??= [...all.values()].sort((one, other) => other.order - one.order);
+      return inOrder;
+    },
+    isReady: () => known !== undefined,
     async closed() {
       await ready();
       return closed;

@@ -119,7 +119,7 @@ test("whatever has happened, all filters, sorts and pages agree with each other,
         await core.close();
       },
     ),
-    { numRuns: 12 },
+    { numRuns: 6 },
   );
 });
 

@@ -122,7 +122,8 @@ export function createNeeds(ports: NeedsPorts): Needs {
   /** Nothing notifies the daemon of a deleted folder. */
   const isOutdated = async (task: Task, known: readonly Need[]) =>
     known.some(({ reason }) => reason === "disk") !== (ports.unsaved?.() !== undefined) ||
-    (await ports.troubleOf?.(task))?.reason !== known.find(({ reason }) => reason === "workspace")?.text;
+    (task.workspace === "" ? undefined : await ports.troubleOf?.(task))?.reason !==
+      known.find(({ reason }) => reason === "workspace")?.text;
   const lookForTrouble = async () => {
     for (const [id, { needs }] of [...open]) {
       const stored = isStopped ? undefined : await store.getTask(id);

@@ -22,9 +22,10 @@ export function listTasks(core: Core): Handler<Routes["listTasks"]> {
     const limit = wholeNumber("limit", query.limit, 1, maxTasks) ?? defaultPage;
     const { sort = "newest", open, group, needs: onlyNeeding } = query;
     const isSearch = group !== undefined || query.label !== undefined || query.q !== undefined || sort !== "newest";
+    const isIndexed = isSearch || core.taskIndex.isReady();
     const found: { readonly stored: StoredTask; readonly needs: readonly Need[]; readonly cursor: number | string }[] =
       [];
-    for await (const { stored, cursor } of isSearch ? sorted(core, query, sort) : newest(core, query, limit)) {
+    for await (const { stored, cursor } of isIndexed ? sorted(core, query, sort) : newest(core, query, limit)) {
       const needs = await core.needs.of(stored);
       const isMeant =
         (onlyNeeding === undefined || needs.length > 0) &&
@@ -44,7 +45,7 @@ interface Candidate {
   readonly cursor: number | string;
 }
 
-/** The newest first, straight from the store. */
+/** The newest first, straight from the store: nobody has searched yet. */
 async function* newest({ store }: Core, query: ListQuery, limit: number): AsyncGenerator<Candidate> {
   const { project, status, parent, open, needs } = query;
   const filter = {
@@ -78,13 +79,14 @@ async function* sorted(core: Core, query: ListQuery, sort: TaskSort): AsyncGener
     words.every((word) => task.text.includes(word));
   const keyOf = await sortKeys(core, sort);
   const from = readCursor(query.before, sort);
-  const candidates = [...(await core.taskIndex.all())]
-    .filter(isMeant)
-    .map((task) => ({ id: task.id, order: task.order, key: keyOf(task) }))
-    .filter((each) => from === undefined || inOrder(from, each) < 0)
-    .sort(inOrder);
-  for (const { id, order, key } of candidates) {
-    const stored = await core.store.getTask(id);
+  const isBehind = (place: Place) => from === undefined || inOrder(from, place) < 0;
+  const all = await core.taskIndex.all();
+  for (const task of sort === "newest" ? all : [...all].filter(isMeant).sort((a, b) => keyOf(b) - keyOf(a))) {
+    const { id, order } = task;
+    const key = keyOf(task);
+    if (!isMeant(task) || !isBehind({ key, order })) continue;
+    // A task that has changed since, or was deleted, is read again.
+    const stored = task.open ?? (await core.store.getTask(id));
     if (stored !== undefined) yield { stored, cursor: sort === "newest" ? order : `${sort}:${key}:${order}` };
   }
 }
