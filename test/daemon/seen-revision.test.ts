@@ -33,7 +33,13 @@ test("a task that changes after a request was found to be about its revision, an
   await rest(1_000);
   const move = async (to: string, revision: number) => {
     // By its number: the cache of tasks would find an id without the store.
-    const asked = { params: { task: "coffee#1" }, query: { revision: String(revision) }, body: { to }, folder: "", lastEvent: "" };
+    const asked = {
+      params: { task: "coffee#1" },
+      query: { revision: String(revision) },
+      body: { to },
+      folder: "",
+      lastEvent: "",
+    };
     return createHandlers(core).moveTask?.({ ...asked, caller: { kind: "human" } } as never, {} as never);
   };
   const revision = async () => (await memory.getTask("t1"))?.revision ?? 0;
