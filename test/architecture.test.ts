@@ -135,8 +135,8 @@ test("the program that agents call is small, and loads five modules of Node befo
 });
 
 test("no source file names a state of a built-in workflow", () => {
-  // States of agents and the three outcomes are words of the language, even if a state has the same name.
-  const shared = ["done", "failed", "cancelled", "working", "ready", "idle", "stuck"];
+  // States of agents, groups of tasks and the three outcomes are words of the language, even if a state has the same name.
+  const shared = ["done", "failed", "cancelled", "working", "ready", "idle", "stuck", "queued"];
   const folder = join(root, "workflows");
   const names = new Set(
     readdirSync(folder).flatMap((file) =>

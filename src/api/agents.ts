@@ -194,8 +194,9 @@ export const agentRoutes = {
     path: "/v1/runs",
     summary: "List the running agents, and with all=true also the ended ones",
     access: "person",
-    query: record({}, { project: name, task: name, all: shortText(5) }),
-    answer: record({ runs: list(runWire) }),
+    query: record({}, { project: name, task: name, all: shortText(5), before: shortText(400), limit: shortText(20) }),
+    /** The newest runs, the oldest of them first. `next`: to be given as `before` for the runs before them; null if there are none. */
+    answer: record({ runs: list(runWire), next: nullable(text) }),
   }),
   spawnTask: route({
     name: "spawnTask",

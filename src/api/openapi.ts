@@ -1,5 +1,6 @@
 import type { Route } from "./client.ts";
 import { routes } from "./routes.ts";
+import { taskWire } from "./tasks.ts";
 import type { JsonSchema } from "./wire.ts";
 
 /** The OpenAPI document of the API. Served by the daemon, and checked in under schema/. */
@@ -73,6 +74,7 @@ const errorSchema: JsonSchema = {
             required: ["code", "text", "fix"],
           },
         },
+        task: { ...taskWire.schema, description: "With the code task.stale: the task as it is" },
       },
       required: ["code", "message"],
     },

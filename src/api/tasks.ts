@@ -71,8 +71,8 @@ const budgetWire = record({
   unknown: integer(0),
 });
 
-/** A task as the API shows it. Times are ISO texts. */
-export const taskWire = record({
+/** The fields of a task. Times are ISO texts. */
+export const taskFields = {
   id: text,
   project: text,
   number: integer(0),
@@ -131,7 +131,10 @@ export const taskWire = record({
   revision: integer(1),
   createdAt: text,
   updatedAt: text,
-});
+};
+
+/** A task as the API shows it. */
+export const taskWire = record(taskFields);
 export type TaskView = TypeOf<typeof taskWire>;
 
 export const changeFields = {

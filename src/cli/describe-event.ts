@@ -57,6 +57,14 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "request.granted": ({ request, project, given }) =>
     `${text(request)}${text(project) === "" ? "" : ` of ${text(project)}`}${isEmpty(given) ? "" : `: ${JSON.stringify(given)}`}`,
   "config.changed": ({ keys }) => listed(texts(keys)),
+  "project.added": ({ path }) => text(path),
+  "project.changed": ({ keys }) => listed(texts(keys)),
+  "project.removed": ({ project }) => text(project),
+  "pause.began": ({ project, now }) =>
+    `${text(project) || "everything"}${now === true ? ", and its agents were ended" : ""}`,
+  "pause.ended": ({ project }) => text(project) || "everything",
+  "limit.began": ({ harness, until, reason }) => `${text(harness)} until ${writeTime(text(until))}: ${text(reason)}`,
+  "limit.ended": ({ harness }) => text(harness),
   "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
   "agent.started": ({ run, harness, model, agent, insteadOf, resumed, sandbox }) =>
     `${text(run)}${text(agent) === "" ? "" : ` by ${text(agent)}`} in ${text(harness)}${inBrackets([text(insteadOf) === "" ? text(model) : `${text(model)} instead of ${text(insteadOf)}`, resumed === true ? "resumed" : "", sandbox === true ? "sandboxed" : ""])}`,

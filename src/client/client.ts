@@ -8,7 +8,7 @@ import { Fault } from "../fault.ts";
 import { chooseCredential } from "../home/credential.ts";
 import { homeFolder, homePlaces, socketToAsk } from "../home/places.ts";
 
-export { Refusal } from "../api/client.ts";
+export { Refusal, staleTaskOf } from "../api/client.ts";
 export type { Routes } from "../api/routes.ts";
 export type { ChangeView, EventView, TaskView } from "../api/tasks.ts";
 export { Fault } from "../fault.ts";

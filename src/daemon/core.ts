@@ -29,6 +29,7 @@ import type { Scheduler } from "./scheduler.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { WorkflowCache } from "./store-cache.ts";
 import type { Submit, SubmitTogether } from "./submit.ts";
+import type { TaskIndex } from "./task-index.ts";
 import type { PoolPorts } from "./workspaces/pool.ts";
 
 export interface Repositories extends MergingPorts {
@@ -51,6 +52,7 @@ export interface Core {
   readonly places: Places;
   readonly startedAt: number;
   readonly store: Store;
+  readonly taskIndex: TaskIndex;
   /** Why nothing can be saved any more; undefined where it can. */
   storeLoss(): Fault | undefined;
   /** Why nothing can be saved for now; undefined where it can. */

@@ -34,6 +34,7 @@ import { createErrorLog } from "./error-log.ts";
 import { createEventFeed } from "./event-feed.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
 import { createGitParts } from "./git-parts.ts";
+import { noteLimit } from "./home-events.ts";
 import { createFacts, gatherFacts, lookTimeout } from "./look.ts";
 import { protectedTests } from "./merging/protected-tests.ts";
 import type { Landing } from "./merging/test-merged.ts";
@@ -48,6 +49,7 @@ import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 import { createWorkflowCache } from "./store-cache.ts";
 import { createSubmit } from "./submit.ts";
+import { createTaskIndex } from "./task-index.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { boundFolder, createTroubleOf, performInWorkspace, workspaceTrouble } from "./workspaces/trouble.ts";
@@ -144,7 +146,9 @@ export function createCore(ports: CorePorts): RunningCore {
   const places = homePlaces(ports.home);
   const onError = createErrorLog(log, clock);
   const eventFeed = createEventFeed(ports.store, onError);
+  const taskIndex = createTaskIndex(ports.store);
   const store = createDaemonStore(ports.store, {
+    tasks: taskIndex,
     ...{ wrote: eventFeed.wake, noticed: (task) => needs.noticed(task), roster: () => agents?.roster },
   });
   const settingsOf = createSettings({ home: ports.home, places, config });
@@ -240,7 +244,7 @@ export function createCore(ports: CorePorts): RunningCore {
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
   if (agents !== undefined) parts?.followRuns(agents);
-  agents?.dispatch.followLimits(needs.noticed);
+  agents?.dispatch.followLimits(needs.noticed, (change) => noteLimit({ store, clock, log }, change));
   const children = createChildren({ clock, core: () => core, onError });
   const plainPerformers = performersOf({
     given: ports.performers(folderOf, workflowOf, portOf, commands),
@@ -307,7 +311,7 @@ export function createCore(ports: CorePorts): RunningCore {
     home: ports.home,
     places,
     startedAt: clock.now(),
-    store,
+    ...{ store, taskIndex },
     storeLoss: () => ports.storeLoss?.(),
     unsaved: () => ports.unsaved?.(),
     clock,

@@ -39,6 +39,7 @@ import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { fileNameOf, filesOf, placeTaskFiles } from "./workspaces/task-files.ts";
 import { followHome } from "./workspaces/trouble.ts";
 import { createUpkeepTimer, readLimits, type UpkeepLimits } from "./workspaces/upkeep.ts";
+import { createWorkSizes } from "./workspaces/work-sizes.ts";
 
 interface GitPartsPorts {
   readonly store: Store;
@@ -98,7 +99,10 @@ interface GitParts {
 
 export function createGitParts(given: GitPartsPorts): GitParts {
   const { store, clock, log, inTurn, places, config, workflowOf, submit, forgeOf, onError } = given;
-  const workspacesOf = guardWorkspaces(given, given.workspacesOf);
+  const workspacesOf = guardWorkspaces(
+    { ...given, collected: (task, commit) => sizes.collected(task, commit) },
+    given.workspacesOf,
+  );
   const stopping = new AbortController();
   const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
     config().values[name] ?? configFields[name].default;
@@ -116,6 +120,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, ...ending };
   const upkeepTimer = createUpkeepTimer(pools);
   const live = createLiveCommits({ store, clock, log, workspacesOf });
+  const sizes = createWorkSizes({ store, clock, log, workspacesOf, where });
   const protection = createProtection({ ...given, workspacesOf, where });
   const repositories = createRepositories({
     ...{ ...given, workspacesOf, predictions, protection, signal: stopping.signal },
@@ -232,7 +237,9 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       stopping.abort();
       room.stop();
       await Promise.all(
-        [predictions, upkeepTimer, parking, live, repositories.merging, watch, issues].map((each) => each?.stop()),
+        [predictions, upkeepTimer, parking, live, sizes, repositories.merging, watch, issues].map((each) =>
+          each?.stop(),
+        ),
       );
       await Promise.all(underWay);
     },

@@ -119,6 +119,8 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
     usage: kept(store.usage),
     merges: kept(store.merges),
     pullRequests: kept(store.pullRequests),
+    seen: kept(store.seen),
+    workSizes: kept(store.workSizes),
   };
 }
 

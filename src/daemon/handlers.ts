@@ -29,6 +29,7 @@ import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
 import { addFinding, decideFindings, listFindings } from "./requests/findings.ts";
 import { completeWork, listHandedOver, listTools, sendStageMessage } from "./requests/hand-over.ts";
+import { countTasks, listTasks } from "./requests/lists.ts";
 import { type Inside, mcp } from "./requests/mcp.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
@@ -62,9 +63,10 @@ import {
 } from "./requests/projects.ts";
 import { endRun, killRun, listRuns, listUsage, registerRun } from "./requests/runs.ts";
 import { attachTask, getScreen, listMessages, sendMessage } from "./requests/see-agent.ts";
-import { createTask, getTask, listTasks } from "./requests/tasks.ts";
+import { createTask, getTask } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
 import { cleanWorkspaces, dropSalvage, listSalvage, listWorkspaces, restoreSalvage } from "./requests/workspaces.ts";
+import { unlessStale } from "./stale.ts";
 
 /** A validated HTTP request. */
 export interface Asked<Query, Body> {
@@ -107,7 +109,8 @@ export function createHandlers(core: Core): Readonly<Record<string, Answering>> 
   const made = Object.entries(handlers).map(([name, make]) => {
     const handler = make(core, inside) as Answering;
     const route: Route = routes[name as keyof Routes];
-    const noted = route.isNoted === true ? noting(core, route, handler) : handler;
+    const fresh = unlessStale(core, route, handler);
+    const noted = route.isNoted === true ? noting(core, route, fresh) : fresh;
     return [name, needsConfig(name as keyof Routes) ? whileConfigured(core, noted) : noted] as const;
   });
   const all: Readonly<Record<string, Answering>> = Object.fromEntries(made);
@@ -195,6 +198,7 @@ const handlers = {
   projectChanges,
   trustProject,
   listTasks,
+  countTasks,
   createTask,
   getTask,
   editTask,

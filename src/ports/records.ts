@@ -249,6 +249,17 @@ export interface Seen extends Kept {
   readonly plan?: string;
 }
 
+/** The size of a task's work when its commits were last collected. Its id is the task's. */
+export interface WorkSize extends Kept {
+  readonly commit: string;
+  /** The commit that the work began from, or that was last merged into it. */
+  readonly base: string;
+  readonly commits: number;
+  /** Lines. Binary files have none. */
+  readonly added: number;
+  readonly removed: number;
+}
+
 /**
  * One need for a person, and whether the person was called for it. Its id is the need's key; `at` is when the need
  * arose. It is kept until its task has ended, so that the person is not called twice for the same need.

@@ -14,6 +14,7 @@ import type {
   Run,
   Seen,
   Usage,
+  WorkSize,
   Workspace,
 } from "./records.ts";
 
@@ -72,6 +73,8 @@ export interface Store {
    * is the end.
    */
   listEvents(filter: EventFilter, after: number, limit: number): Promise<readonly StoredEvent[]>;
+  /** History before a position, the newest first, in pages like those of `listEvents`. */
+  listEventsBefore(filter: EventFilter, before: number, limit: number): Promise<readonly StoredEvent[]>;
   lastEvent(): Promise<number>;
   /** The last number given to an event or an effect. It never decreases, whatever is deleted. */
   lastNumber(): Promise<number>;
@@ -98,6 +101,7 @@ export interface Store {
   readonly calls: Collection<CallRecord>;
   readonly chatQuestions: Collection<ChatQuestion>;
   readonly seen: Collection<Seen>;
+  readonly workSizes: Collection<WorkSize>;
 
   /** The runs without a recorded end, the oldest first. Its cost does not depend on how many have ended. */
   liveRuns(): Promise<readonly Run[]>;
@@ -198,6 +202,8 @@ export interface StoredTask {
   readonly isOpen: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** When it entered its state. */
+  readonly enteredAt: number;
   /** Orders tasks by age. */
   readonly order: number;
 }

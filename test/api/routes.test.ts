@@ -383,6 +383,33 @@ describe("tasks", () => {
     expect(refusal(await get(`/v1/tasks/${task.branch}?project=none`))).toEqual([404, "task.missing"]);
   });
 
+  test("are found by their words, and counted by group", async () => {
+    const task = await create({ summary: "Grind the Aeropress beans", labels: ["fine"] });
+    const [row] = (await get("/v1/tasks?q=AEROPRESS%20fine&sort=waiting&limit=5")).json.tasks;
+    expect(row).toMatchObject({ id: task.id, group: "needs-me", ask: { command: expect.any(String) }, commits: null });
+    const before = (await get("/v1/counts")).json;
+    expect(before.projects.find(({ project }: { project: string }) => project === "coffee")).toEqual({
+      ...(await get("/v1/counts?project=coffee")).json.projects[0],
+    });
+    expect(before.all["needs-me"]).toBe((await get("/v1/status")).json.tasks.needPerson);
+    await post(`/v1/tasks/${task.id}/cancel`);
+    await stage.settled(task.id);
+    const after = (await get("/v1/counts?project=coffee")).json.all;
+    expect(after).toEqual(
+      (await get("/v1/counts?project=coffee")).json.projects.map(
+        ({ project: _, ...own }: { project: string }) => own,
+      )[0],
+    );
+    expect((await get("/v1/counts")).json.all).toEqual({
+      ...before.all,
+      "needs-me": before.all["needs-me"] - 1,
+      over: before.all.over + 1,
+    });
+    expect(refusal(await get("/v1/counts?project=none"))).toEqual([404, "project.missing"]);
+    expect(refusal(await get("/v1/tasks?group=mine"))).toEqual([400, "request.invalid"]);
+    expect(refusal(await get("/v1/tasks?sort=updated&before=7"))).toEqual([400, "request.invalid"]);
+  });
+
   test("are listed the newest first, a page at a time, by project, state and whether they are open", async () => {
     const [first, second] = [await create({ parent: (await create()).id }), await create()];
     const ids = async (query: string) =>

@@ -133,6 +133,20 @@ test("each run of a workflow with named agents has one; they are made as needed,
   ]);
   const { runs } = await listRuns(stage.core)({ ...request, query: { all: "true" }, body: {} as never });
   expect(runs.map(({ agent }) => agent).sort()).toEqual(["A", "A", "B", "B"]);
+  // Page by page they are the same, also where the run that a page began with was deleted meanwhile.
+  const page = (query: object) =>
+    listRuns(stage.core)({ ...request, query: { all: "true", ...query }, body: {} as never });
+  const ids = (of: { readonly runs: readonly { readonly id: string }[] }) => of.runs.map(({ id }) => id);
+  const last = await page({ limit: "3" });
+  expect(ids(last)).toEqual(ids({ runs }).slice(1));
+  const first = await page({ limit: "3", before: last.next });
+  expect([...ids(first), ...ids(last)]).toEqual(ids({ runs }));
+  expect([first.next, (await page({})).next]).toEqual([null, null]);
+  const [gone, ...others] = last.runs;
+  await stage.store.runs.remove(gone?.id ?? "");
+  expect([...ids(await page({ before: last.next })), ...others.map(({ id }) => id)]).toEqual(ids(await page({})));
+  for (const query of [{ before: "x" }, { limit: "0" }, { limit: "1001" }])
+    await expect(page(query)).rejects.toMatchObject({ code: "request.invalid" });
   expect(stage.errors).toEqual([]);
 });
 

@@ -10,6 +10,7 @@ import {
   storeClosed,
   taskExists,
 } from "../../src/adapters/sqlite/faults.ts";
+import { isNewStay } from "../../src/adapters/sqlite/tasks.ts";
 import type { Task } from "../../src/engine/task.ts";
 import type { Kept } from "../../src/ports/records.ts";
 import type {
@@ -113,6 +114,7 @@ export function createCollections(tables: Tables, read: Run, write: Run): Pick<S
     calls: of("calls"),
     chatQuestions: of("chatQuestions"),
     seen: of("seen"),
+    workSizes: of("workSizes"),
   };
 }
 
@@ -148,7 +150,7 @@ export function createEvents(
   tables: Tables,
   read: Run,
   write: Run,
-): Pick<Store, "addEvents" | "listEvents" | "lastEvent" | "lastNumber"> {
+): Pick<Store, "addEvents" | "listEvents" | "listEventsBefore" | "lastEvent" | "lastNumber"> {
   return {
     addEvents: (id, events, at) =>
       write(() => {
@@ -169,6 +171,14 @@ export function createEvents(
         }
         return found;
       }),
+    listEventsBefore: ({ task, project }, before, limit) =>
+      read(() =>
+        tables.events
+          .filter((event) => event.position < before)
+          .filter((event) => event.task === (task ?? event.task) && event.project === (project ?? event.project))
+          .toReversed()
+          .slice(0, limit),
+      ),
     lastEvent: () => read(() => tables.events.at(-1)?.position ?? 0),
     lastNumber: () => read(() => tables.last.number),
   };
@@ -274,6 +284,7 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
       document: document === undefined ? row.document : snapshot(document),
     };
     Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, ...texts });
+    if (isNewStay(events)) row.enteredAt = at;
     if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
     if (retriesFailed) retryFailed(row, at);
     for (const [owner, text] of evidence) owner.artifacts.push(text);
@@ -293,7 +304,7 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         const { id, number, branch, status, parent } = task;
         const row: TaskRow = {
           ...{ id, project, number, branch, status, parent, isOpen: true, revision: 1, data: snapshot(task) },
-          ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, effects: [], artifacts: [] },
+          ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, enteredAt: at, effects: [], artifacts: [] },
           document: snapshot(document),
         };
         const happened = prepare(tables, row, { revision: 1, entry: task.entry, at, events, effects });

@@ -68,6 +68,7 @@ type Collections = Pick<
   | "calls"
   | "chatQuestions"
   | "seen"
+  | "workSizes"
   | "liveRuns"
 >;
 
@@ -89,6 +90,7 @@ export function createCollections(database: DatabaseSync, read: Read, write: Wri
     calls: of("person_call"),
     chatQuestions: of("chat_question"),
     seen: of("seen"),
+    workSizes: of("work_size"),
   };
 }
 

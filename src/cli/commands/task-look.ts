@@ -7,6 +7,7 @@ import { didYouMean } from "../../engine/language/problem.ts";
 import { Fault } from "../../fault.ts";
 import { listWorkflows } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { allRuns } from "../all-runs.ts";
 import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { writeEvent } from "../describe-event.ts";
@@ -178,7 +179,7 @@ export const list = command({
     brief: "List tasks, the newest first, and parts below their parent",
     fullDescription: `A mark before a task: ✗ its session is dead, ! it needs a person, ◌ its agent waits for a seat, ‖ it is paused, ● its session is alive, ? unknown. With --watch: ! it needs you, ● its agent is busy, ○ its agent waits for a message, ◌ it is about to start, ✓ it is done.
 
---json: { tasks: [TASK], next }. A TASK is as in signalbox task show. With --watch, a line for each change: { tasks, runs, needs: [{ task, reason, command }] }
+--json: { tasks: [TASK], next }. A TASK is as in signalbox task show, and also has group, since, ask, doing, cost, lines, commits and checks. With --watch, a line for each change: { tasks, runs, needs: [{ task, reason, command }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,
   },
   async func(flags) {
@@ -321,7 +322,7 @@ const notOver = { blocked: [] };
 /** The records of a task's runs. Agents see none, and a daemon without agents has none. */
 async function runsOf(call: Call, task: string): Promise<readonly RunView[]> {
   try {
-    return (await call(routes.listRuns, { query: { task, all: "true" } })).runs;
+    return await allRuns(call, { task, all: "true" });
   } catch (error) {
     if (error instanceof Fault && ["caller.denied", "agents.unavailable"].includes(error.code)) return [];
     throw error;

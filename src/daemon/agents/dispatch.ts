@@ -68,8 +68,11 @@ export interface Dispatch {
   lift(harness: string): boolean;
   /** When a person last lifted a limit. */
   liftedAt(harness: string): number | undefined;
-  /** Calls `tell` with each task that has a waiting run when a limit or a budget begins or ceases to hold it up. */
-  followLimits(tell: (task: string) => void): void;
+  /**
+   * Calls `tell` with each task that has a waiting run when a limit or a budget begins or ceases to hold it up, and `tellLimit`
+   * when a limit begins, is found to last longer, or is found to be over.
+   */
+  followLimits(tell: (task: string) => void, tellLimit?: (change: LimitChange) => void): void;
   limits(): readonly { readonly harness: string; readonly until: number; readonly reason: string }[];
   /** The caps, the pauses or the configured budgets have changed. */
   wake(): void;
@@ -110,6 +113,16 @@ interface Waiting {
  */
 const maxGuesses = 3;
 const guessWindow = 10 * 60_000;
+/** A provider's limit that has begun, or is over. */
+export interface LimitChange {
+  readonly harness: string;
+  /** Undefined if it is over. */
+  readonly until: number | undefined;
+  readonly reason: string;
+  /** A person has lifted it. */
+  readonly isLifted: boolean;
+}
+
 /** A limit that lasts longer than this is reported to a person. */
 const longLimit = 6 * 3_600_000;
 /** Providers count by the week at most, so a later reset time is wrong. */
@@ -133,6 +146,11 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
   const guesses = new Map<string, { count: number; until: number }>();
   const lifted = new Map<string, number>();
   const followers = new Set<(task: string) => void>();
+  const limitFollowers = new Set<(change: LimitChange) => void>();
+  const tellLimit = (harness: string, isLifted = false) => {
+    const { until, reason = "" } = limits.get(harness) ?? {};
+    for (const tell of limitFollowers) tell({ harness, until, reason, isLifted });
+  };
   const tellOf = (harness: string) => {
     for (const { seat } of queue) if (seat.harness === harness) for (const tell of followers) tell(seat.task);
   };
@@ -144,6 +162,7 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
     if (found !== undefined && found.until <= now) {
       limits.delete(harness);
       tellOf(harness);
+      tellLimit(harness);
     }
     // A clock that was set back must not make the limit longer.
     else if (found !== undefined && found.until - now > found.length)
@@ -303,7 +322,10 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       const end = Math.max(wait, known?.until ?? 0);
       const isNew = known?.until !== end;
       limits.set(harness, { until: end, length: isNew ? end - clock.now() : known.length, reason });
-      if (isNew) tellOf(harness);
+      if (isNew) {
+        tellOf(harness);
+        tellLimit(harness);
+      }
       fill();
     },
     lift(harness) {
@@ -313,11 +335,15 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       limits.delete(harness);
       guesses.delete(harness);
       tellOf(harness);
+      tellLimit(harness, true);
       fill();
       return true;
     },
     liftedAt: (harness) => lifted.get(harness),
-    followLimits: (tell) => void followers.add(tell),
+    followLimits(tell, tellOfLimit) {
+      followers.add(tell);
+      if (tellOfLimit !== undefined) limitFollowers.add(tellOfLimit);
+    },
     limits: () =>
       [...limits.keys()].flatMap((harness) => {
         const found = limitOf(harness);

@@ -99,6 +99,8 @@ export interface UsageBook {
   of(run: string): Usage | undefined;
   list(): readonly Usage[];
   total(isSelected: (usage: Usage) => boolean): Total;
+  /** The sums of each task, as `listUsage` groups them. */
+  byTask(): ReadonlyMap<string, Total>;
   /** Refuses with `agents.budget` where the day's budget of the task's project, or of all projects, is used up. */
   check(task: Pick<Task, "id" | "project">, now: number): void;
 }
@@ -112,9 +114,11 @@ export function createUsageBook(
   /** As reported, and as it counts. */
   const reported = new Map<string, Usage>();
   const book = new Map<string, Usage>();
+  let sums: ReadonlyMap<string, Total> | undefined;
   const note = (usage: Usage) => {
     reported.set(usage.id, usage);
     book.set(usage.id, plausible(usage));
+    sums = undefined;
   };
   const put = async (usage: Usage) => {
     await store.usage.put(usage);
@@ -153,6 +157,12 @@ export function createUsageBook(
     of: (run) => book.get(run),
     list: () => [...book.values()],
     total,
+    byTask() {
+      if (sums !== undefined) return sums;
+      const groups = Map.groupBy(book.values(), ({ task }) => task);
+      sums = new Map([...groups].map(([task, all]) => [task, addUp(all)]));
+      return sums;
+    },
     check({ id, project }, now) {
       const { projectDay, day } = budgets();
       const today = startOfDay(now);

@@ -197,6 +197,7 @@ const codes: Readonly<Record<string, number>> = {
   exists: 409,
   conflict: 409,
   "in-use": 409,
+  stale: 409,
   dirty: 409,
   detached: 409,
   "in-the-way": 409,

@@ -15,6 +15,7 @@ import { claimOf } from "../authorise.ts";
 import { findText, loadFound } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
+import { noteOfHome } from "../home-events.ts";
 import { movedBranchTrouble, targetTrouble } from "../moved-target.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
@@ -23,11 +24,13 @@ import { unsavedWorkspaces } from "../workspaces/unsaved-workspaces.ts";
 import { agentsOf } from "./tasks.ts";
 
 export function pause(core: Core): Handler<Routes["pause"]> {
-  return async ({ body }) => {
+  return async ({ body, caller }) => {
     const agents = agentsOf(core);
     const project = await scopeOf(core, body);
     // The pause is in force from now on. Even if it cannot be saved, the programs are ended.
     const saveError = errorOf(() => agents.pauses.set(project, true, body.now === true));
+    const scope = project === "" ? {} : { project };
+    const noted = noteOfHome(core, caller, { type: "pause.began", data: { ...scope, now: body.now === true } });
     // A run that is asleep has no program, and resumes only when it gets a seat.
     const matches = ({ project: of, started }: Run) =>
       (project === "" || of === project) && started?.asleepSince === undefined;
@@ -41,6 +44,7 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     );
     const ended = results.length - failed.length;
     const commands = await killing;
+    await noted;
     core.log.info("Paused", { project: project || "all", ended, commands, failed: failed.length });
     if (saveError !== undefined) throw saveError;
     return { ...agents.pauses.list(), ended, commands, failed };
@@ -57,7 +61,7 @@ function errorOf(write: () => void): unknown {
 }
 
 export function resume(core: Core): Handler<Routes["resume"]> {
-  return async ({ body }) => {
+  return async ({ body, caller }) => {
     const agents = agentsOf(core);
     if (body.harness !== undefined) {
       liftLimit(core, agents, body.harness);
@@ -65,6 +69,7 @@ export function resume(core: Core): Handler<Routes["resume"]> {
     }
     const project = await scopeOf(core, body);
     agents.pauses.set(project, false);
+    await noteOfHome(core, caller, { type: "pause.ended", data: project === "" ? {} : { project } });
     agents.dispatch.wake();
     core.scheduler.wake();
     core.commands.resumed();

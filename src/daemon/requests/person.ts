@@ -18,9 +18,10 @@ import { answerInState, refuse, replyInDialogue, say, type Wish } from "../quest
 import { questionOf } from "../questions/questions.ts";
 import { judgeUnreviewed, seenCommit, seenPlan } from "../reviewed.ts";
 import { changeView, isoTime, viewOf } from "../views.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { doneState, isUnchanged, mergeApproved, onceMerged } from "./merge-task.ts";
 import { ask } from "./move-task.ts";
-import { runToCome, wholeNumber } from "./tasks.ts";
+import { runToCome } from "./tasks.ts";
 
 export function answerTask(core: Core): Handler<Routes["answerTask"]> {
   return async (asked) => {

@@ -9,6 +9,7 @@ import type { Run, Usage } from "../../ports/records.ts";
 import type { Agents } from "../agents/agents.ts";
 import { nameOf as agentName } from "../agents/roster.ts";
 import { reportEnd, statusOf } from "../agents/run-record.ts";
+import { sayingOf } from "../agents/run-signs.ts";
 import { isWanted } from "../agents/start-run.ts";
 import { addUp } from "../agents/usage.ts";
 import { findTask } from "../authorise.ts";
@@ -16,6 +17,7 @@ import { publishAgents } from "../callers.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { changeView, isoTime, viewOf } from "../views.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { agentsOf, runOf } from "./tasks.ts";
 
 /** Agents give many signs in quick succession; clients redraw a few times per second. */
@@ -70,7 +72,8 @@ const maxRuns = 1_000;
 export function listRuns(core: Core): Handler<Routes["listRuns"]> {
   return async (asked) => {
     const agents = agentsOf(core);
-    const { project, task, all } = asked.query;
+    const { project, task, all, before } = asked.query;
+    const limit = wholeNumber("limit", asked.query.limit, 1, maxRuns) ?? maxRuns;
     const about = task === undefined ? undefined : await findTask(core, { ...asked, params: { task } });
     const filter = about === undefined ? (project === undefined ? {} : { project }) : { task: about.task.id };
     const found = (await core.store.runs.list(filter)).filter(({ endedAt }) => all === "true" || endedAt === undefined);
@@ -80,9 +83,24 @@ export function listRuns(core: Core): Handler<Routes["listRuns"]> {
         (project === undefined || of === project) &&
         !found.some((each) => each.id === run.id),
     );
-    const shown = [...found, ...waiting.map(({ run }) => run)].slice(-maxRuns);
-    return { runs: await Promise.all(shown.map((run) => runView(core, agents, run))) };
+    const listed = runsBefore([...found, ...waiting.map(({ run }) => run)], before);
+    const shown = listed.slice(-limit);
+    const [first] = shown;
+    const next = first === undefined || shown.length === listed.length ? null : `${first.at}:${first.id}`;
+    return { runs: await Promise.all(shown.map((run) => runView(core, agents, run))), next };
   };
+}
+
+/** The runs before the one that a page began with. That may have been deleted meanwhile, so its time is known too. */
+function runsBefore(runs: readonly Run[], before: string | undefined): readonly Run[] {
+  if (before === undefined || before === "") return runs;
+  const [, at, id] = /^(\d+):(.+)$/.exec(before) ?? [];
+  if (at === undefined)
+    throw new Fault("request.invalid", `"before" must be the "next" of another page, but is "${before}".`, {
+      hint: "Leave it out for the newest runs.",
+    });
+  const place = runs.findIndex((run) => run.id === id);
+  return place < 0 ? runs.filter((run) => run.at < Number(at)) : runs.slice(0, place);
 }
 
 /** Runs that wait for a seat have no record yet; they are made up from their tasks. */
@@ -168,7 +186,10 @@ async function runView(core: Core, agents: Agents, run: Run): Promise<RunView> {
             : (watch?.signs.activity ?? "unknown"),
     since: isoTime(since),
     signAt: isoTime(watch?.signs.signAt ?? since),
-    what: run.endedAt !== undefined ? run.word : (waitsForSeat ?? (isAsleep ? asleepText : whatOf(watch))),
+    what:
+      run.endedAt !== undefined
+        ? run.word
+        : (waitsForSeat ?? (isAsleep ? asleepText : watch === undefined ? "" : sayingOf(watch.signs))),
     raised:
       run.endedAt === undefined && (stored === undefined || isWanted(stored.task, run.key))
         ? (run.started?.raised ?? "")
@@ -197,13 +218,6 @@ function reportText(task: Task | undefined, run: string): string {
 }
 
 const asleepText = "Its program was ended to make room (agents.live); it resumes its session when it gets a message.";
-
-function whatOf(watch: ReturnType<Agents["watchOf"]>): string {
-  const signs = watch?.signs;
-  if (signs === undefined) return "";
-  if (signs.error !== undefined) return signs.error.message;
-  return signs.activity === "idle" ? (signs.said.split("\n")[0] ?? "") : signs.what;
-}
 
 export function listUsage(core: Core): Handler<Routes["listUsage"]> {
   return async (asked) => {

@@ -10,6 +10,7 @@ import type {
   PullRequestRecord,
   Run,
   Usage,
+  WorkSize,
   Workspace,
 } from "../../../src/ports/records.ts";
 import type { Collection } from "../../../src/ports/store.ts";
@@ -62,10 +63,14 @@ const chatQuestion: ChatQuestion = {
   ...sampleRecord("r1"),
   ...{ need: "t1:2:question", isOpen: true, changedAt: 7, sent: { "-100": { message: 3, isClosed: false } } },
 };
+const workSize: WorkSize = {
+  ...sampleRecord("r1"),
+  ...{ commit: "c0ffee", base: "b0", commits: 2, added: 30, removed: 4 },
+};
 const records = {
   ...{ agents: agent, workspaces: workspace, runs: run, credentials: credential },
   ...{ messages: message, conversations: conversation, usage },
-  ...{ merges: merge, pullRequests: pullRequest, chatQuestions: chatQuestion },
+  ...{ merges: merge, pullRequests: pullRequest, chatQuestions: chatQuestion, workSizes: workSize },
 };
 type Kind = keyof typeof records;
 
