@@ -2,9 +2,11 @@ import { agentRoutes } from "./agents.ts";
 import { route } from "./client.ts";
 import { eventRoutes } from "./events.ts";
 import { handOverRoutes } from "./hand-over.ts";
+import { overviewRoutes } from "./overview.ts";
 import { fingerprint, personRoutes } from "./person.ts";
 import { projectRoutes } from "./projects.ts";
 import { questionRoutes } from "./questions.ts";
+import { taskViewRoutes } from "./task-views.ts";
 import {
   actionWire,
   changeFields,
@@ -19,6 +21,7 @@ import {
 import { crewRoutes, ticketRoutes } from "./tickets.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
 import { workRoutes } from "./work.ts";
+import { workflowRoutes } from "./workflows.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 export type { ProjectView } from "./projects.ts";
@@ -359,6 +362,9 @@ export const routes = {
   ...workspaceRoutes,
   ...ticketRoutes,
   ...crewRoutes,
+  ...taskViewRoutes,
+  ...workflowRoutes,
+  ...overviewRoutes,
 
   trust: route({
     name: "trust",

@@ -10,6 +10,7 @@ import type { Answering } from "./http/serve.ts";
 import { bounded } from "./refusals.ts";
 import { addAgents, assignAgent, cleanAgents, clearAgent, listAgents, listHarnesses } from "./requests/agents.ts";
 import { openPullRequest, syncTask } from "./requests/branch-task.ts";
+import { listConversations } from "./requests/conversations.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import {
   announceConfig,
@@ -24,6 +25,7 @@ import {
   trust,
 } from "./requests/daemon.ts";
 import { diffTask, fetchTask } from "./requests/diff-task.ts";
+import { doctor } from "./requests/doctor.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
@@ -31,6 +33,7 @@ import { addFinding, decideFindings, listFindings } from "./requests/findings.ts
 import { completeWork, listHandedOver, listTools, sendStageMessage } from "./requests/hand-over.ts";
 import { type Inside, mcp } from "./requests/mcp.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
+import { listMerges } from "./requests/merges.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import {
   movedBranches,
@@ -60,10 +63,13 @@ import {
   removeProject,
   updateProject,
 } from "./requests/projects.ts";
-import { endRun, killRun, listRuns, listUsage, registerRun } from "./requests/runs.ts";
+import { endRun, killRun, listRuns, registerRun } from "./requests/runs.ts";
 import { attachTask, getScreen, listMessages, sendMessage } from "./requests/see-agent.ts";
+import { getArtifact, seeTask, taskGraph } from "./requests/task-views.ts";
 import { createTask, getTask, listTasks } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
+import { listUsage } from "./requests/usage.ts";
+import { getWorkflow, listWorkflows } from "./requests/workflows.ts";
 import { cleanWorkspaces, dropSalvage, listSalvage, listWorkspaces, restoreSalvage } from "./requests/workspaces.ts";
 
 /** A validated HTTP request. */
@@ -266,4 +272,12 @@ const handlers = {
   listHandedOver,
   listTools,
   mcp,
+  seeTask,
+  taskGraph,
+  listConversations,
+  getArtifact,
+  listWorkflows,
+  getWorkflow,
+  listMerges,
+  doctor,
 } satisfies { readonly [Name in keyof Routes]: (core: Core, inside: Inside) => unknown };

@@ -4,7 +4,7 @@ import type { ChangeView, EventView, PullRequestView, TaskView } from "../api/ta
 import { briefNeed, type Need } from "../engine/needs.ts";
 import type { Part, Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
-import type { PullRequestRecord } from "../ports/records.ts";
+import type { PullRequestRecord, Seen } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { CoveringAccount } from "./agents/budgets.ts";
@@ -21,6 +21,7 @@ function taskView(
   needs: readonly Need[],
   children: TaskView["children"],
   budgets: TaskView["budgets"],
+  seen: SeenView,
 ): TaskView {
   const state = workflow?.states[task.status];
   const { held } = task;
@@ -69,6 +70,7 @@ function taskView(
     revision,
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
+    ...seen,
   };
 }
 
@@ -80,17 +82,29 @@ function partView(part: Part | undefined): TaskView["part"] {
 
 /** A task as it is now. */
 export async function viewOf(
-  core: Pick<Core, "store" | "workflows" | "agents" | "needs" | "scheduler" | "pools">,
+  core: Pick<Core, "store" | "workflows" | "agents" | "needs" | "scheduler" | "pools" | "clock">,
   stored: StoredTask,
 ): Promise<TaskView> {
   // A task whose workflow no longer loads must not hide the others.
   const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
   const children = await childProgress(core, stored.task, workflow);
   const accounts = (await core.agents?.budgets.accountsOf(stored.task)) ?? [];
-  return taskView(stored, workflow, core.agents, await core.needs.of(stored), children, accounts.map(budgetView));
+  const seen = seenView(stored, await core.store.seen.get(stored.task.id), core.clock.now());
+  return taskView(stored, workflow, core.agents, await core.needs.of(stored), children, accounts.map(budgetView), seen);
 }
 
-function budgetView({
+type SeenView = Pick<TaskView, "unread" | "snoozedUntil">;
+
+/** Whether the person has seen the task as it is, and whether it is snoozed. */
+export function seenView({ revision }: StoredTask, seen: Seen | undefined, now: number): SeenView {
+  const until = seen?.snoozedUntil ?? 0;
+  return {
+    unread: seen?.isUnread === true || (seen?.revision ?? 0) < revision,
+    snoozedUntil: until > now ? isoTime(until) : null,
+  };
+}
+
+export function budgetView({
   owner,
   kind,
   limit,
