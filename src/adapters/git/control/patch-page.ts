@@ -5,7 +5,7 @@ import type { RunOptions } from "../runner.ts";
 
 /** The pathspecs of a file and of its earlier name. Git needs both to see that it was renamed. */
 export function pathspecsOf({ path, from }: Pick<PatchOrder, "path" | "from">): readonly string[] {
-  return [path, ...(from === undefined ? [] : [from])].map((name) => `:(top,literal)${asArgument(name)}`);
+  return [path, ...(from === undefined ? [] : [from])].map((name) => `:(literal)${asArgument(name)}`);
 }
 
 /** Programs get their arguments as UTF-8. */
