@@ -76,6 +76,8 @@ export const taskViewRoutes = {
     summary: "Record what the person has seen of a task, mark it as unread, or hide it from inboxes until a time",
     access: "person",
     isIdempotent: true,
+    // Other pages of the person's learn from it that the task is read.
+    isNoted: true,
     query: ofTask,
     /**
      * `revision`: the person has seen the task at this revision. `commit`: and its work at this commit, which counts as shown when the

@@ -238,7 +238,7 @@ describe("workflows", () => {
     writeFileSync(join(stage.places.workflows, "broken.yml"), "version: 1\nstates:\n  a: { next: nowhere }\n");
     const { json } = await get("/v1/workflows/broken");
     expect(json).toMatchObject({ graph: null, proof: { state: "none", result: null } });
-    expect(json.problems[0]).toMatchObject({ level: "error", line: 3 });
+    expect(json.problems).toContainEqual(expect.objectContaining({ level: "error", line: 3 }));
   });
 
   test("of a repository are shown and not loaded before a person has trusted them", async () => {
@@ -279,19 +279,19 @@ describe("workflows", () => {
   });
 
   test("are proved in a thread: the daemon answers meanwhile", async () => {
-    const { proof } = (await get("/v1/workflows/team-subtask")).json;
+    const { proof } = (await get("/v1/workflows/team")).json;
     expect(proof.state).toBe("running");
     let answers = 0;
-    while ((await get("/v1/workflows/team-subtask")).json.proof.state === "running") {
+    while ((await get("/v1/workflows/team")).json.proof.state === "running") {
       expect((await get("/v1/health")).status).toBe(200);
       answers++;
     }
-    expect(answers).toBeGreaterThan(10);
-    expect((await get("/v1/workflows/team-subtask")).json.proof).toMatchObject({
+    expect(answers).toBeGreaterThan(1);
+    expect((await get("/v1/workflows/team")).json.proof).toMatchObject({
       state: "done",
       result: { proved: true },
     });
-  }, 120_000);
+  }, 60_000);
 });
 
 describe("merges", () => {
