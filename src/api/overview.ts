@@ -5,8 +5,8 @@ const ofTask = { task: text, number: integer(0), summary: text };
 
 const queuedWire = record({
   ...ofTask,
-  /** waits: it continues by itself once `reason` is over. paused: its project is paused. */
-  state: oneOf("queued", "merging", "testing", "waits", "paused"),
+  /** landing: it is being merged. waits: it continues by itself once `reason` is over. paused: its project is paused. */
+  state: oneOf("lined-up", "landing", "in-test", "waits", "paused"),
   /** Empty unless it waits. */
   reason: text,
   /** The files that are in the way. */

@@ -77,10 +77,10 @@ async function entryView(core: Core, queued: QueuedMerge): Promise<MergeQueueVie
 
 /** An entry that waits is tried again every few seconds, and still waits meanwhile. */
 function stateOf({ isLanding, waiting, isPaused }: QueuedMerge, isTested: boolean) {
-  if (isTested) return "testing";
+  if (isTested) return "in-test";
   if (waiting !== undefined) return "waits";
-  if (isLanding) return "merging";
-  return isPaused ? "paused" : "queued";
+  if (isLanding) return "landing";
+  return isPaused ? "paused" : "lined-up";
 }
 
 async function endedView(core: Core, merge: Merge, at: number): Promise<EndedMergeView> {
