@@ -59,6 +59,7 @@ const programs: readonly (readonly [name: string, source: string])[] = [
   ["acp-bridge", "src/adapters/harness/acp/bridge.ts"],
   ["scripted-agent", "src/scripted-agent/main.ts"],
   ["gate", "src/adapters/sandbox/gate.ts"],
+  ["verify-thread", "src/daemon/verify-thread.ts"],
   ["supervisor", "src/adapters/processes/supervisor.ts"],
 ];
 for (const [name, source] of programs)

@@ -102,3 +102,21 @@ export function firstStatement(text: string): string {
   const [first = "", ...rest] = text.split("\n");
   return first.trimEnd().endsWith(":") ? [first, ...rest.slice(0, maxQuoted)].join("\n") : first;
 }
+
+/** `no errors`, `1 error`, `2 errors`. */
+export function count(number: number, one: string): string {
+  return `${number === 0 ? "no" : number} ${number === 1 ? one : `${one}s`}`;
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(words: readonly string[], last = "and"): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+}
+
+/** A number of bytes in its largest unit: `900 B`, `12 KB`, `3 MB`, `40 GB`. */
+export function writeSize(bytes: number): string {
+  const unit = Math.min(sizeUnits.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Math.floor(bytes / 1024 ** unit)} ${sizeUnits[unit]}`;
+}
+
+const sizeUnits = ["B", "KB", "MB", "GB", "TB"];

@@ -1,6 +1,6 @@
 import { route } from "./client.ts";
-import { changeWire } from "./tasks.ts";
-import { boolean, integer, list, nullable, number, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+import { budgetFields, changeWire } from "./tasks.ts";
+import { boolean, integer, list, map, nullable, number, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const usageWire = record({
   inputTokens: integer(0),
@@ -154,20 +154,24 @@ const agentWire = record({
 });
 export type AgentView = TypeOf<typeof agentWire>;
 
-const usageRowWire = record({
-  key: text,
-  /** As people call it. */
-  name: text,
-  runs: integer(0),
-  inputTokens: integer(0),
-  outputTokens: integer(0),
-  cachedTokens: integer(0),
-  cost: number,
-  /** The number of runs whose cost is unknown. */
-  unknown: integer(0),
-  /** Milliseconds. */
-  duration: integer(0),
-});
+const usageRowWire = record(
+  {
+    key: text,
+    /** As people call it. */
+    name: text,
+    runs: integer(0),
+    inputTokens: integer(0),
+    outputTokens: integer(0),
+    cachedTokens: integer(0),
+    cost: number,
+    /** The number of runs whose cost is unknown. */
+    unknown: integer(0),
+    /** Milliseconds. */
+    duration: integer(0),
+  },
+  /** What it was grouped by; missing in the total. */
+  { keys: map(text) },
+);
 export type UsageRow = TypeOf<typeof usageRowWire>;
 
 export const pausedWire = record({
@@ -302,13 +306,20 @@ export const agentRoutes = {
     query: record(
       {},
       {
-        by: oneOf("run", "task", "role", "harness", "model", "project", "day"),
+        /** run, task, role, agent, harness, model, project or day; or two of them, such as project,day. */
+        by: shortText(40),
         project: name,
         task: name,
         since: shortText(40),
+        /** Also list the budgets of open tasks. */
+        budgets: oneOf("true"),
       },
     ),
-    answer: record({ rows: list(usageRowWire), total: usageRowWire }),
+    answer: record(
+      { rows: list(usageRowWire), total: usageRowWire },
+      /** The task that has each budget, and the budget. */
+      { budgets: list(record({ task: text, ...budgetFields })) },
+    ),
   }),
   pause: route({
     name: "pause",

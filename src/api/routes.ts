@@ -2,12 +2,15 @@ import { agentRoutes } from "./agents.ts";
 import { route } from "./client.ts";
 import { eventRoutes } from "./events.ts";
 import { handOverRoutes } from "./hand-over.ts";
+import { overviewRoutes } from "./overview.ts";
 import { projectRoutes } from "./projects.ts";
 import { questionRoutes } from "./questions.ts";
 import { withRevisions } from "./revisions.ts";
 import { taskRoutes } from "./task-routes.ts";
+import { taskViewRoutes } from "./task-views.ts";
 import { crewRoutes, ticketRoutes } from "./tickets.ts";
 import { any, boolean, integer, list, map, record, shortText, text } from "./wire.ts";
+import { workflowRoutes } from "./workflows.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 export type { ProjectView } from "./projects.ts";
@@ -125,6 +128,9 @@ export const routes = withRevisions({
   ...workspaceRoutes,
   ...ticketRoutes,
   ...crewRoutes,
+  ...taskViewRoutes,
+  ...workflowRoutes,
+  ...overviewRoutes,
 
   trust: route({
     name: "trust",

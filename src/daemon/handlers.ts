@@ -10,6 +10,7 @@ import type { Answering } from "./http/serve.ts";
 import { bounded } from "./refusals.ts";
 import { addAgents, assignAgent, cleanAgents, clearAgent, listAgents, listHarnesses } from "./requests/agents.ts";
 import { openPullRequest, syncTask } from "./requests/branch-task.ts";
+import { listConversations } from "./requests/conversations.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import {
   announceConfig,
@@ -24,6 +25,7 @@ import {
   trust,
 } from "./requests/daemon.ts";
 import { diffTask, fetchTask } from "./requests/diff-task.ts";
+import { doctor } from "./requests/doctor.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
@@ -32,6 +34,7 @@ import { completeWork, listHandedOver, listTools, sendStageMessage } from "./req
 import { countTasks, listTasks } from "./requests/lists.ts";
 import { type Inside, mcp } from "./requests/mcp.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
+import { listMerges } from "./requests/merges.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import {
   movedBranches,
@@ -61,10 +64,13 @@ import {
   removeProject,
   updateProject,
 } from "./requests/projects.ts";
-import { endRun, killRun, listRuns, listUsage, registerRun } from "./requests/runs.ts";
+import { endRun, killRun, listRuns, registerRun } from "./requests/runs.ts";
 import { attachTask, getScreen, listMessages, sendMessage } from "./requests/see-agent.ts";
+import { getArtifact, seeTask, taskGraph } from "./requests/task-views.ts";
 import { createTask, getTask } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
+import { listUsage } from "./requests/usage.ts";
+import { getWorkflow, listWorkflows } from "./requests/workflows.ts";
 import { cleanWorkspaces, dropSalvage, listSalvage, listWorkspaces, restoreSalvage } from "./requests/workspaces.ts";
 import { unlessStale } from "./stale.ts";
 
@@ -270,4 +276,12 @@ const handlers = {
   listHandedOver,
   listTools,
   mcp,
+  seeTask,
+  taskGraph,
+  listConversations,
+  getArtifact,
+  listWorkflows,
+  getWorkflow,
+  listMerges,
+  doctor,
 } satisfies { readonly [Name in keyof Routes]: (core: Core, inside: Inside) => unknown };

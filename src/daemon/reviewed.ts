@@ -147,6 +147,12 @@ export async function seenCommit({ store }: Pick<Core, "store">, { id }: Task): 
   return (await store.seen.get(id))?.commit || undefined;
 }
 
+/** The commit that the person has marked as seen, or else was shown; undefined where there is neither. */
+export async function lastSeenCommit({ store }: Pick<Core, "store">, { id }: Task): Promise<string | undefined> {
+  const seen = await store.seen.get(id);
+  return seen?.reviewed || seen?.commit || undefined;
+}
+
 /**
  * A person merges work that nobody has judged: it counts as judged by the person, if the person was shown the present commit.
  */

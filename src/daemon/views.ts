@@ -4,7 +4,7 @@ import type { ChangeView, EventView, PullRequestView, TaskView } from "../api/ta
 import { briefNeed, type Need } from "../engine/needs.ts";
 import type { Part, Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
-import type { PullRequestRecord } from "../ports/records.ts";
+import type { PullRequestRecord, Seen } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { CoveringAccount } from "./agents/budgets.ts";
@@ -60,7 +60,7 @@ function ownFields(stored: StoredTask) {
   return fields;
 }
 
-const seenFields = new WeakMap<StoredTask, Omit<TaskView, keyof ReturnType<typeof presentFields>>>();
+const seenFields = new WeakMap<StoredTask, Omit<TaskView, keyof ReturnType<typeof presentFields> | keyof SeenView>>();
 
 /** The fields that depend on its workflow, its agents and its surroundings. */
 function presentFields(
@@ -93,7 +93,7 @@ function partView(part: Part | undefined): TaskView["part"] {
 
 /** A task as it is now. `needs`: its needs, where the caller has just asked for them. */
 export async function viewOf(
-  core: Pick<Core, "store" | "workflows" | "agents" | "needs" | "scheduler" | "pools">,
+  core: Pick<Core, "store" | "workflows" | "agents" | "needs" | "scheduler" | "pools" | "clock">,
   stored: StoredTask,
   needs?: readonly Need[],
 ): Promise<TaskView> {
@@ -105,10 +105,22 @@ export async function viewOf(
   return {
     ...ownFields(stored),
     ...presentFields(stored, workflow, core.agents, now, children, accounts.map(budgetView)),
+    ...seenView(stored, await core.store.seen.get(stored.task.id), core.clock.now()),
   };
 }
 
-function budgetView({
+type SeenView = Pick<TaskView, "unread" | "snoozedUntil">;
+
+/** Whether the person has seen the task as it is, and whether it is snoozed. */
+export function seenView({ revision }: StoredTask, seen: Seen | undefined, now: number): SeenView {
+  const until = seen?.snoozedUntil ?? 0;
+  return {
+    unread: seen?.isUnread === true || (seen?.revision ?? 0) < revision,
+    snoozedUntil: until > now ? isoTime(until) : null,
+  };
+}
+
+export function budgetView({
   owner,
   kind,
   limit,

@@ -1,5 +1,6 @@
 import type { ChangedLines, Diff, Salvage } from "./control-repository.ts";
 import type { FileName, Person } from "./git.ts";
+import type { PatchPage, PatchPart } from "./patch.ts";
 
 /**
  * Creates, inspects and removes the working copies of one project. Which task gets which workspace is not decided here.
@@ -64,9 +65,10 @@ export interface WorkspaceKind {
   commitAll(order: CommitAllOrder): Promise<string | undefined>;
   /**
    * The uncommitted changes against the checked-out commit: including new files, without task files and ignored files.
-   * At most `most` bytes. Changes nothing, and runs no filter.
+   * At most `most` bytes. Changes nothing, and runs no filter. With `only`, a page of the patch of one file is read in place
+   * of the whole patch; `page` is missing if the file has no uncommitted changes.
    */
-  diffUncommitted(folder: string, most: number): Promise<Uncommitted>;
+  diffUncommitted(folder: string, most: number, only?: OneFile): Promise<Uncommitted>;
   /**
    * Deletes a branch of the user's repository if it is at this commit, else refused with `git.ref-moved`. A workspace
    * that has it checked out stays at the commit. If any other folder has it checked out, the branch stays. A clone's
@@ -215,6 +217,13 @@ export interface CommitAllOrder {
 
 export interface Uncommitted extends Diff {
   readonly lines: readonly ChangedLines[];
+  readonly page?: PatchPart;
+}
+
+export interface OneFile {
+  /** As `FileName.text`. */
+  readonly path: string;
+  readonly page: PatchPage;
 }
 
 export type DeletedBranch =

@@ -36,6 +36,7 @@ async function begin(branch: string): Promise<{ readonly id: string; readonly to
 /** What a run may ask for: reading its own task, its document, its moves, its branch and summary, and comments. */
 const forRuns = [
   ...["openapi", "getTask", "explainTask", "getDocument", "diffTask", "listEvents", "listFindings"],
+  "getArtifact",
   ...["editTask", "moveTask", "putDocument", "commentTask"],
   ...["completeWork", "sendStageMessage", "listHandedOver", "listTools", "mcp"],
 ];
@@ -102,6 +103,8 @@ test("a live run gets the routes that a role needs for its own task, and nothing
   expect(await answers(ids.own, tokens.own)).toEqual(
     expected(({ name }) => {
       if (name === "moveTask" || forStages.includes(name)) return [409, "refused"];
+      // The handler was reached, and the task has no such artifact.
+      if (name === "getArtifact") return [404, "artifact.missing"];
       // The handler was reached: this daemon has no git.
       if (name === "diffTask") return [500, "git.unavailable"];
       return forRuns.includes(name) || name === "health" ? [200, ""] : [403, "caller.denied"];

@@ -839,6 +839,20 @@ describe("merging", () => {
   });
 });
 
+describe("views for dashboards", () => {
+  test("answer for a fresh task; test/api/task-views.test.ts says what", async () => {
+    const { id, revision } = await create();
+    expect((await send("PUT", `/v1/tasks/${id}/seen`, { revision })).json).toMatchObject({ task: id });
+    expect((await get(`/v1/tasks/${id}/graph`)).json).toMatchObject({ status: "todo" });
+    expect((await get(`/v1/tasks/${id}/conversations`)).json).toEqual({ task: id, said: [], next: null });
+    expect(refusal(await get(`/v1/tasks/${id}/artifacts/${"0".repeat(64)}`))).toEqual([404, "artifact.missing"]);
+    expect((await get("/v1/workflows")).json.workflows).toContainEqual(expect.objectContaining({ name: "brew" }));
+    expect((await get("/v1/workflows/brew")).json).toMatchObject({ name: "brew", from: "user" });
+    expect((await get("/v1/merges?project=coffee")).json.queues).toEqual([]);
+    expect((await get("/v1/doctor")).json.checks).not.toEqual([]);
+  });
+});
+
 describe("task files", () => {
   test("are shown with their authors, and a person can replace them as a whole", async () => {
     const { id } = await create({ context: "Mild." });

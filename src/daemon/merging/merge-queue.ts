@@ -99,9 +99,22 @@ interface MergeQueue {
   tryAgain(task: string): Promise<void>;
   /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
+  /** Every entry, each line in its order. */
+  list(): readonly QueuedMerge[];
   /** A project was resumed. */
   resumed(): void;
   stop(): Promise<void>;
+}
+
+/** An entry, and how it stands. */
+export interface QueuedMerge {
+  readonly entry: Entry;
+  /** It is being merged now. */
+  readonly isLanding: boolean;
+  /** What it waits for; undefined while nothing blocks it. */
+  readonly waiting: Waiting | undefined;
+  /** A person has paused the project, so the workflow's merge stays in the queue. */
+  readonly isPaused: boolean;
 }
 
 interface Place {
@@ -251,6 +264,16 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
         return [...places.values()].filter(({ entry }) => rankOf(entry) < rankOf(own.entry)).length;
       }
       return undefined;
+    },
+    list() {
+      return [...lines.values()].flatMap((line) => {
+        const going = new Set(inTurn(line));
+        const places = [...line.places.values()].sort((one, other) => rankOf(one.entry) - rankOf(other.entry));
+        return places.map((place) => {
+          const { entry, isLanding, waiting } = place;
+          return { entry, isLanding, waiting, isPaused: !going.has(place) };
+        });
+      });
     },
     resumed() {
       for (const line of lines.values()) wake(line);

@@ -19,6 +19,7 @@ import {
   lineOf,
   movedOn,
   outcomeOf,
+  type QueuedMerge,
   refused,
   stoppedByPerson,
 } from "./merge-queue.ts";
@@ -64,6 +65,8 @@ export interface Merging {
   testedAs(task: string): string | undefined;
   /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
+  /** The entries of all queues, those of one branch in their order. */
+  queued(): readonly QueuedMerge[];
   /** How far the merge of a task is, for people; undefined if it is in no queue. */
   stageOf(task: string): string | undefined;
   /** A project was resumed: merges that only workflows want continue. */
@@ -316,6 +319,7 @@ export function createMerging(given: MergingPorts): Merging {
     },
     testedAs: (task) => tested.get(task),
     before: queue.before,
+    queued: queue.list,
     stageOf(task) {
       const others = queue.before(task);
       if (others === undefined) return undefined;

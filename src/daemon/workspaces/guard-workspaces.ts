@@ -321,7 +321,7 @@ function guardKind(
       await tasksBranch(order.folder);
       return (await at(order.folder)).commitAll(order);
     },
-    diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
+    diffUncommitted: async (folder, most, only) => (await at(folder)).diffUncommitted(folder, most, only),
     async deleteBranch(branch, commit) {
       await check();
       // The branch is in the user's repository, whatever kind the workspaces are.

@@ -74,7 +74,7 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     learnBranch: (folder, branch, commit) => learnBranch(shop, mechanics, folder, branch, commit),
     switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
     commitAll: (order) => commitAll(shop, mechanics, order),
-    diffUncommitted: (folder, most) => diffUncommitted(shop, mechanics, folder, most),
+    diffUncommitted: (folder, most, only) => diffUncommitted(shop, mechanics, folder, most, only),
     deleteBranch: (branch, commit) => deleteBranch(shop, mechanics, branch, commit),
     remove: (folder, salvage) => remove(shop, mechanics, folder, salvage),
     deletePipes: (folder) => deletePipesIn(shop, mechanics, folder),
