@@ -81,10 +81,14 @@ async function* sorted(core: Core, query: ListQuery, sort: TaskSort): AsyncGener
   const from = readCursor(query.before, sort);
   const isBehind = (place: Place) => from === undefined || inOrder(from, place) < 0;
   const all = await core.taskIndex.all();
-  for (const task of sort === "newest" ? all : [...all].filter(isMeant).sort((a, b) => keyOf(b) - keyOf(a))) {
+  const places = function* () {
+    for (const task of all) if (isMeant(task)) yield { task, key: keyOf(task) };
+  };
+  // All come with the newest first, so that a page of those needs no look at the others.
+  const wanted = sort === "newest" ? places() : [...places()].sort((one, other) => other.key - one.key);
+  for (const { task, key } of wanted) {
     const { id, order } = task;
-    const key = keyOf(task);
-    if (!isMeant(task) || !isBehind({ key, order })) continue;
+    if (!isBehind({ key, order })) continue;
     // A task that has changed since, or was deleted, is read again.
     const stored = task.open ?? (await core.store.getTask(id));
     if (stored !== undefined) yield { stored, cursor: sort === "newest" ? order : `${sort}:${key}:${order}` };
