@@ -1,5 +1,6 @@
 import type { Route } from "./client.ts";
 import { routes } from "./routes.ts";
+import { pageKeyHeader } from "./web.ts";
 import type { JsonSchema } from "./wire.ts";
 
 /** The OpenAPI document of the API. Served by the daemon, and checked in under schema/. */
@@ -19,7 +20,21 @@ export function openApi(version: string): JsonSchema {
     },
     paths,
     components: {
-      securitySchemes: { token: { type: "http", scheme: "bearer", description: "The person's token, or a run's." } },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer", description: "The person's token, or a run's." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "signalbox-PORT",
+          description: "A browser's session, over TCP.",
+        },
+        pageKey: {
+          type: "apiKey",
+          in: "header",
+          name: pageKeyHeader,
+          description: "The key that came with the session.",
+        },
+      },
       schemas: { Error: errorSchema },
     },
   };
@@ -37,7 +52,7 @@ function operation(route: Route): JsonSchema {
   return {
     operationId: route.name,
     summary: route.summary,
-    ...(route.access === "anyone" ? { security: [{}, { token: [] }] } : { security: [{ token: [] }] }),
+    security: securityOf(route),
     ...(inPath.length + inQuery.length > 0 ? { parameters: [...inPath, ...inQuery] } : {}),
     ...(route.body
       ? { requestBody: { required: true, content: { "application/json": { schema: route.body.schema } } } }
@@ -53,6 +68,12 @@ function operation(route: Route): JsonSchema {
       },
     },
   };
+}
+
+function securityOf({ access }: Route): readonly JsonSchema[] {
+  if (access === "page") return [{}];
+  const credentials = [{ token: [] }, { session: [], pageKey: [] }];
+  return access === "anyone" ? [{}, ...credentials] : credentials;
 }
 
 const errorSchema: JsonSchema = {

@@ -17,6 +17,7 @@ import {
   taskWire,
 } from "./tasks.ts";
 import { crewRoutes, ticketRoutes } from "./tickets.ts";
+import { webRoutes } from "./web.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
 import { workRoutes } from "./work.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -359,6 +360,7 @@ export const routes = {
   ...workspaceRoutes,
   ...ticketRoutes,
   ...crewRoutes,
+  ...webRoutes,
 
   trust: route({
     name: "trust",

@@ -34,6 +34,7 @@ import { createErrorLog } from "./error-log.ts";
 import { createEventFeed } from "./event-feed.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
 import { createGitParts } from "./git-parts.ts";
+import { type CoreWebDoor, noWebDoor } from "./http/web-door.ts";
 import { createFacts, gatherFacts, lookTimeout } from "./look.ts";
 import { protectedTests } from "./merging/protected-tests.ts";
 import type { Landing } from "./merging/test-merged.ts";
@@ -48,6 +49,7 @@ import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 import { createWorkflowCache } from "./store-cache.ts";
 import { createSubmit } from "./submit.ts";
+import { createWebSessions } from "./web-sessions.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
 import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { boundFolder, createTroubleOf, performInWorkspace, workspaceTrouble } from "./workspaces/trouble.ts";
@@ -100,7 +102,8 @@ export interface CorePorts {
     readonly env: NodeJS.ProcessEnv;
   };
   config(): CurrentConfig;
-  address(): string;
+  /** Where it is missing, browsers are not served. */
+  readonly webDoor?: CoreWebDoor;
   stop(): void;
 }
 
@@ -119,7 +122,7 @@ export interface RunningCore extends Core {
 
 /** Puts the core together. */
 export function createCore(ports: CorePorts): RunningCore {
-  const { log, clock, config, address, stop, signal, commandEnvironment: env = {} } = ports;
+  const { log, clock, config, stop, signal, commandEnvironment: env = {} } = ports;
   const commands = stoppableCommands(ports.commands, {
     home: ports.home,
     isPaused: async (id) => {
@@ -342,7 +345,8 @@ export function createCore(ports: CorePorts): RunningCore {
     crew,
     config,
     changed,
-    address,
+    webDoor: ports.webDoor ?? noWebDoor,
+    sessions: createWebSessions({ store, clock, ids: ports.ids }),
     stop,
     async recall() {
       // First, so that no check of a task repeats a call that an earlier daemon has made.

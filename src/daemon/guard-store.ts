@@ -119,6 +119,7 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
     usage: kept(store.usage),
     merges: kept(store.merges),
     pullRequests: kept(store.pullRequests),
+    webKeys: { ...store.webKeys, put: guarded(store.webKeys.put), take: guarded(store.webKeys.take) },
   };
 }
 

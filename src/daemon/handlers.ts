@@ -64,6 +64,14 @@ import { endRun, killRun, listRuns, listUsage, registerRun } from "./requests/ru
 import { attachTask, getScreen, listMessages, sendMessage } from "./requests/see-agent.ts";
 import { createTask, getTask, listTasks } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
+import {
+  closeWeb,
+  endWebSession,
+  endWebSessions,
+  listWebSessions,
+  makeWebLink,
+  openWebSession,
+} from "./requests/web.ts";
 import { cleanWorkspaces, dropSalvage, listSalvage, listWorkspaces, restoreSalvage } from "./requests/workspaces.ts";
 
 /** A validated HTTP request. */
@@ -125,6 +133,12 @@ const brakes: ReadonlySet<keyof Routes> = new Set([
   "endRun",
   "backup",
   "announceConfig",
+  // A person who is not at the machine does these in a browser.
+  "makeWebLink",
+  "openWebSession",
+  "endWebSession",
+  "endWebSessions",
+  "closeWeb",
   // The routes that its tools call are checked by themselves.
   "mcp",
 ]);
@@ -266,4 +280,10 @@ const handlers = {
   listHandedOver,
   listTools,
   mcp,
+  makeWebLink,
+  openWebSession,
+  listWebSessions,
+  endWebSession,
+  endWebSessions,
+  closeWeb,
 } satisfies { readonly [Name in keyof Routes]: (core: Core, inside: Inside) => unknown };

@@ -51,7 +51,6 @@ export async function coreStage(
       humanToken: "sbh_x",
       performers: () => nothing,
       config: () => ({ values: {}, problems: [] }),
-      address: () => "",
       stop: () => {},
       ...others,
     });

@@ -104,7 +104,6 @@ export async function startGitCore(options: GitCoreOptions) {
       performers: () => ({}),
       ...(at === home ? real : realWorkspaces(homePlaces(at))),
       config: () => ({ values: {}, problems: [] }),
-      address: () => "",
       stop: () => {},
       ...ports,
     });

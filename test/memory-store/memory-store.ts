@@ -11,7 +11,7 @@ import {
   taskExists,
 } from "../../src/adapters/sqlite/faults.ts";
 import type { Task } from "../../src/engine/task.ts";
-import type { Kept } from "../../src/ports/records.ts";
+import type { Kept, WebKey } from "../../src/ports/records.ts";
 import type {
   Collection,
   Project,
@@ -38,6 +38,7 @@ import {
   type Run,
   removeTasks,
   retryFailed,
+  type Snapshot,
   snapshot,
   type Tables,
   type TaskRow,
@@ -69,6 +70,7 @@ export function createMemoryStore(): Store {
     ...createEffects(tables, read, write),
     ...createArtifacts(tables, read, write),
     ...createCollections(tables, read, write),
+    ...createWebKeys(read, write),
     ...createUpkeep(tables, read),
     close: async () => {
       await undefined;
@@ -140,6 +142,23 @@ function createCollection<T extends Kept>(tables: Tables, kind: Kind, read: Run,
           .map(toRecord),
       ),
     remove: (id) => write(() => void records.delete(id)),
+  };
+}
+
+/** The links and sessions of browsers. */
+function createWebKeys(read: Run, write: Run): Pick<Store, "webKeys"> {
+  const keys = new Map<string, Snapshot<WebKey>>();
+  return {
+    webKeys: {
+      put: (key) => write(() => void keys.set(key.id, snapshot(key))),
+      list: () => read(() => [...keys.values()].map((each) => each.read())),
+      take: (id) =>
+        write(() => {
+          const found = keys.get(id);
+          keys.delete(id);
+          return found?.read();
+        }),
+    },
   };
 }
 

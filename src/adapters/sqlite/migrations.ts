@@ -116,6 +116,12 @@ create unique index child_part on task (parent, part) where part is not null;`,
   // Of a document that a run has handed over; null for a section.
   `alter table artifact add column type text;
 alter table artifact add column state text;`,
+  // Links and sessions of browsers, by the hash of their secret. They belong to no project.
+  `create table web_key (
+  position integer primary key,
+  id text not null unique,
+  data text not null
+) strict;`,
 ];
 
 /** The table for records of one kind. */
