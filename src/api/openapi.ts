@@ -16,7 +16,7 @@ export function openApi(version: string): JsonSchema {
       title: "Signalbox",
       version,
       description:
-        "The daemon of one home folder: over its unix socket, or over TCP on 127.0.0.1 with a token. JSON only; no CORS.",
+        "The daemon of one home folder: over its unix socket, or over TCP on 127.0.0.1 with a token or a browser's session. JSON only; no CORS.",
     },
     paths,
     components: {

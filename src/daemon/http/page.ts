@@ -80,7 +80,10 @@ export function createPage(folder: string): Page {
   };
 }
 
-/** `style-src` allows inline styles, because terminals are drawn with them. Nothing is loaded from elsewhere. */
+/**
+ * `style-src` allows inline styles, because terminals are drawn with them. Nothing is loaded from elsewhere; WebSockets to the
+ * same host and port count as 'self'.
+ */
 const pageHeaders = {
   "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
   "cross-origin-opener-policy": "same-origin",
