@@ -34,7 +34,7 @@ import { notify } from "./daemon/effects/others.ts";
 import { askedPullRequests } from "./daemon/forge/pull-request.ts";
 import { createForges, type ForgeOf } from "./daemon/forge/push-task.ts";
 import { createStoreKeeper, guardStore } from "./daemon/guard-store.ts";
-import { createHandlers } from "./daemon/handlers.ts";
+import { createHandlers, createUpgradings } from "./daemon/handlers.ts";
 import { createHomeGuard, type HomeGuard } from "./daemon/home-guard.ts";
 import { createWebDoor, type SocketListening, serveSocket, serveTcp, type WebDoor } from "./daemon/http/serve.ts";
 import type { Performers } from "./daemon/perform.ts";
@@ -176,7 +176,8 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     await core.agents?.book.open();
     const handlers = createHandlers(core);
     const ports = {
-      ...{ handlers, callers: core.callers, authorise: createAuthorise(core), log, version },
+      ...{ handlers, upgradings: createUpgradings(core), callers: core.callers, log, version },
+      authorise: createAuthorise(core),
       warning: () => config.current().warning ?? "",
     };
     const placePrograms = () => placeRunPrograms(places, config.resolved().agentsAliases);

@@ -113,7 +113,7 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   readonly maxBody?: number;
   readonly answer: Wire<Answer>;
   /** Set if the answer is not JSON. */
-  readonly answerType?: "text/event-stream" | "application/jsonl";
+  readonly answerType?: "text/event-stream" | "application/jsonl" | "websocket";
 }
 
 /**

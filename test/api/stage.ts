@@ -8,7 +8,7 @@ import { randomIds, spawnCommands, systemClock } from "../../src/adapters/system
 import { ticketFiles } from "../../src/adapters/ticket-files.ts";
 import { createAuthorise } from "../../src/daemon/authorise.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
-import { createHandlers } from "../../src/daemon/handlers.ts";
+import { createHandlers, createUpgradings } from "../../src/daemon/handlers.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { actions } from "../../src/engine/actions.ts";
@@ -88,7 +88,7 @@ export async function startStage(options: StageOptions = {}) {
   ]);
   const ports = {
     ...{ handlers: Object.fromEntries(handlers), callers: core.callers, authorise: createAuthorise(core) },
-    ...{ log, version, checkAnswers: true },
+    ...{ log, version, checkAnswers: true, upgradings: createUpgradings(core) },
   };
   const socket = await serveSocket(ports, places.socket);
   const tcp = await serveTcp(ports, 0);

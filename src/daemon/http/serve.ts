@@ -7,15 +7,18 @@ import { problemsOf } from "../../api/wire.ts";
 import { Fault } from "../../fault.ts";
 import { isNewer } from "../../home/places.ts";
 import type { Log } from "../../ports/system.ts";
-import type { Callers } from "../callers.ts";
+import type { Caller, Callers } from "../callers.ts";
 import type { Asked } from "../handlers.ts";
 import { checkRequest, checkSize, createMatcher, type Door, readBody, tokenOf } from "./request.ts";
+import { createUpgrades, type Upgrading } from "./upgrade.ts";
 
 /** Answers one route. Returns `undefined` where it writes the response itself. */
 export type Answering = (asked: Asked<never, never>, response: ServerResponse) => Promise<unknown>;
 
 interface ServePorts {
   readonly handlers: Readonly<Record<string, Answering>>;
+  /** The routes that are WebSockets. */
+  readonly upgradings: Readonly<Record<string, Upgrading>>;
   readonly callers: Callers;
   /** Throws if the caller may not make the request. */
   authorise(route: Route, asked: Omit<Asked<never, never>, "body" | "lastEvent">, isSocket: boolean): Promise<void>;
@@ -44,13 +47,13 @@ export interface SocketListening extends Listening {
 export async function serveSocket(ports: ServePorts, path: string): Promise<SocketListening> {
   // This process holds the lock, so the process that created this socket is gone.
   rmSync(path, { force: true, recursive: true });
-  const server = createServer(answerer(ports, { address: undefined }));
+  const { server, upgrades } = createDoor(ports, { address: undefined });
   await listen(server, { path });
   chmodSync(path, 0o600);
   const own = statSync(path).ino;
   return {
     address: "",
-    close: () => close(server),
+    close: () => close(server, upgrades),
     isInPlace: () => statSync(path, { throwIfNoEntry: false })?.ino === own,
     // Closing deletes whatever is at the path, so it must happen before another daemon listens there.
     leave: () => void server.close(),
@@ -60,41 +63,69 @@ export async function serveSocket(ports: ServePorts, path: string): Promise<Sock
 /** Listens on TCP, for browsers, on this machine only. */
 export async function serveTcp(ports: ServePorts, port: number): Promise<Listening> {
   const door: { address: string } = { address: "" };
-  const server = createServer(answerer(ports, door));
+  const { server, upgrades } = createDoor(ports, door);
   await listen(server, { host: "127.0.0.1", port });
   const address = server.address();
   door.address = typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
-  return { address: door.address, close: () => close(server) };
+  return { address: door.address, close: () => close(server, upgrades) };
 }
 
 const match = createMatcher<Route>(Object.values(routes) as readonly Route[]);
+
+function createDoor(ports: ServePorts, door: Door) {
+  const server = createServer(answerer(ports, door));
+  const upgrades = createUpgrades({
+    refuse: (request, response, error) => refuse(ports, request, response, error),
+    admit: async (request) => {
+      const { route, asked } = await admit(ports, door, request);
+      checkWire(route.query, asked.query, "The query");
+      const isAllowed = async () => (await callerOf(ports, request)).kind === asked.caller.kind;
+      return { asked: asked as Asked<never, never>, upgrading: ports.upgradings[route.name], isAllowed };
+    },
+  });
+  server.on("upgrade", upgrades.take);
+  return { server, upgrades };
+}
 
 function answerer(ports: ServePorts, door: Door) {
   return (request: IncomingMessage, response: ServerResponse) => {
     response.setHeader("signalbox-version", ports.version);
     const warning = ports.warning?.() ?? "";
     if (warning !== "") response.setHeader(warningHeader, encodeURIComponent(warning));
-    answer(ports, door, request, response).catch((error) => {
-      const fault = error instanceof Fault ? error : unforeseen(ports.log, request, error);
-      if (response.headersSent) return response.destroy();
-      // The unread rest of a body would be taken for the next request.
-      if (!request.complete) response.setHeader("connection", "close");
-      writeJson(response, statusCodeOf(fault), errorBodyOf(fault));
-    });
+    answer(ports, door, request, response).catch((error) => refuse(ports, request, response, error));
   };
 }
 
-async function answer(ports: ServePorts, door: Door, request: IncomingMessage, response: ServerResponse) {
+function refuse({ log }: ServePorts, request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  const fault = error instanceof Fault ? error : unforeseen(log, request, error);
+  if (response.headersSent) return void response.destroy();
+  // The unread rest of a body would be taken for the next request.
+  if (!request.complete) response.setHeader("connection", "close");
+  writeJson(response, statusCodeOf(fault), errorBodyOf(fault));
+}
+
+/** Who makes a request. */
+function callerOf({ callers }: ServePorts, request: IncomingMessage): Promise<Caller> {
+  return callers.of(tokenOf(request));
+}
+
+/** Makes the checks that every request must pass before anything more is read of it. */
+async function admit(ports: ServePorts, door: Door, request: IncomingMessage) {
   checkRequest(request, door);
   checkVersion(request, ports.version);
-  const caller = await ports.callers.of(tokenOf(request));
+  const caller = await callerOf(ports, request);
   const [path, search] = splitTarget(request.url ?? "/");
   const { route, params } = match(request.method ?? "", path);
   checkSize(request, route);
   const query = Object.fromEntries(new URLSearchParams(search));
-  const folder = folderOf(request);
-  await ports.authorise(route, { params, query: query as never, caller, folder }, door.address === undefined);
-  checkWire(route.query, query, "The query");
+  const asked = { params, query, body: {} as unknown, caller, folder: folderOf(request), lastEvent: "" };
+  await ports.authorise(route, { ...asked, query: query as never }, door.address === undefined);
+  return { route, path, asked };
+}
+
+async function answer(ports: ServePorts, door: Door, request: IncomingMessage, response: ServerResponse) {
+  const { route, path, asked: about } = await admit(ports, door, request);
+  checkWire(route.query, about.query, "The query");
   const sent = await readBody(request, route);
   const body = sent === undefined ? {} : sent;
   if (route.body !== undefined) checkWire(route.body, body, "The body");
@@ -102,7 +133,7 @@ async function answer(ports: ServePorts, door: Door, request: IncomingMessage, r
   const handler = ports.handlers[route.name];
   if (handler === undefined) throw new Fault("request.path", `There is nothing at ${path}.`);
   const lastEvent = String(request.headers["last-event-id"] ?? "");
-  const asked = { params, query, body, caller, folder, lastEvent };
+  const asked = { ...about, body, lastEvent };
   const given = await handler(asked as Asked<never, never>, response);
   if (given === undefined) return;
   if (ports.checkAnswers) checkWire(route.answer, JSON.parse(JSON.stringify(given)), "The answer");
@@ -173,7 +204,8 @@ function listen(server: Server, where: { path: string } | { host: string; port: 
   });
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, upgrades: { close(): void }): Promise<void> {
+  upgrades.close();
   return new Promise((resolve) => {
     const forceClose = setTimeout(() => server.closeAllConnections(), 1_000);
     server.close(() => {
@@ -219,6 +251,7 @@ const codes: Readonly<Record<string, number>> = {
   "request.origin": 403,
   "request.type": 415,
   "request.large": 413,
+  "request.upgrade": 426,
   "request.body": 400,
   "request.method": 405,
   "request.path": 404,
