@@ -225,7 +225,8 @@ function createReader(ports: ScreensPorts, clients: ReturnType<typeof createClie
         // A daemon that has ended could not return the size.
         if (sized !== "" && !isSized) void resize(undefined).catch(() => {});
         tellAll({ ...about, lines: rows.map(({ text }) => text) });
-        if (isChanged) changed();
+        // A pause may have been carried out after the screen was captured: what was written since then was dropped.
+        if (isChanged || isPaused) changed();
       },
       () => {
         isReading = false;

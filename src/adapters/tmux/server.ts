@@ -160,9 +160,10 @@ const options: readonly (readonly [string, string])[] = [
 
 const deathHooks = ["pane-died", "pane-exited", "window-unlinked", "session-closed"] as const;
 
-/** A person's terminal sizes a window that a watcher has sized. */
+/** A person's terminal sizes a window that a watcher has sized. Clients with a terminal are named by its path. */
 const attachHooks = ["client-attached", "session-window-changed"] as const;
-const returnSize = `if-shell -F "#{${sizeOption}}" "set-option -wu window-size ; set-option -wu ${sizeOption}"`;
+const isAttached = "#{m:*/*,#{window_active_clients_list}}";
+const returnSize = `if-shell -F "#{&&:#{${sizeOption}},${isAttached}}" "set-option -wu window-size ; set-option -wu ${sizeOption}"`;
 
 const treeFormat = `#{?pane_format,#{pane_title},#{?window_format,#{${windowOption}},#{${titleOption}}}}`;
 

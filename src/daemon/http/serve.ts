@@ -77,7 +77,7 @@ function createDoor(ports: ServePorts, door: Door) {
   const upgrades = createUpgrades({
     refuse: (request, response, error) => refuse(ports, request, response, error),
     admit: async (request) => {
-      const { route, asked } = await admit(ports, door, request);
+      const { route, asked } = await admit(ports, door, request, true);
       checkWire(route.query, asked.query, "The query");
       const isAllowed = async () => (await callerOf(ports, request)).kind === asked.caller.kind;
       return { asked: asked as Asked<never, never>, upgrading: ports.upgradings[route.name], isAllowed };
@@ -110,9 +110,10 @@ function callerOf({ callers }: ServePorts, request: IncomingMessage): Promise<Ca
 }
 
 /** Makes the checks that every request must pass before anything more is read of it. */
-async function admit(ports: ServePorts, door: Door, request: IncomingMessage) {
+async function admit(ports: ServePorts, door: Door, request: IncomingMessage, isUpgrade = false) {
   checkRequest(request, door);
-  checkVersion(request, ports.version);
+  // Both sides of a WebSocket know every message by its name.
+  if (!isUpgrade) checkVersion(request, ports.version);
   const caller = await callerOf(ports, request);
   const [path, search] = splitTarget(request.url ?? "/");
   const { route, params } = match(request.method ?? "", path);
