@@ -170,10 +170,12 @@ export function followTerminal(socket: Socket, { onScreen, onMessage, onClose }:
     /** Presses keys by name; characters are their own names. */
     press: (...keys: readonly string[]) => send({ keys }),
     /** Types a text, character by character. */
-    type: (text: string) => send({ keys: [...text] }),
+    type: (text: string) => send({ keys: [...text].map((character) => keyNames[character] ?? character) }),
     close: () => socket.close(),
   };
 }
+
+const keyNames: Readonly<Record<string, string>> = { " ": "Space", "\n": "Enter", "\r": "Enter", "\t": "Tab" };
 
 function applyTo(
   screen: ScreenView | undefined,

@@ -114,14 +114,13 @@ test("a terminal is watched by many with one reader, typed into by one, and size
   one.terminal.send({ take: true, as: "web \u001b[31m" });
   await until(() => two.of("control").some(({ holder, isYours }) => holder?.as === "web" && !isYours));
   expect(one.of("control").at(-1)).toMatchObject({ isYours: true });
-  one.terminal.type("héllo");
-  one.terminal.press("Enter");
+  one.terminal.type("hé lo\n");
   await until(
     () =>
       two
         .screen()
         .split("\n")
-        .filter((each) => each === "héllo").length === 2,
+        .filter((each) => each === "hé lo").length === 2,
     two.screen,
   );
   one.terminal.send({ paste: "two\nlines\u001b[201~\n" });
