@@ -27,7 +27,7 @@ import { notify } from "./daemon/effects/others.ts";
 import { askedPullRequests } from "./daemon/forge/pull-request.ts";
 import { createForges, type ForgeOf } from "./daemon/forge/push-task.ts";
 import { createStoreKeeper, guardStore } from "./daemon/guard-store.ts";
-import { createHandlers } from "./daemon/handlers.ts";
+import { createHandlers, createUpgradings } from "./daemon/handlers.ts";
 import { createHomeGuard, type HomeGuard } from "./daemon/home-guard.ts";
 import { createPage } from "./daemon/http/page.ts";
 import { type SocketListening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
@@ -178,7 +178,8 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     await core.agents?.book.open();
     const handlers = createHandlers(core);
     const ports = {
-      ...{ handlers, callers: core.callers, sessions: core.sessions, authorise: createAuthorise(core), log, version },
+      ...{ handlers, upgradings: createUpgradings(core), callers: core.callers, sessions: core.sessions, log, version },
+      authorise: createAuthorise(core),
       ...{ page: createPage(join(packageRoot(), "dist", "web")), publicOrigin: web.publicOrigin },
       warning: () => config.current().warning ?? "",
     };

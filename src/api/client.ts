@@ -112,8 +112,8 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   /** The largest body, in bytes; 1 MB where it is missing. */
   readonly maxBody?: number;
   readonly answer: Wire<Answer>;
-  /** Set if the answer is not JSON. */
-  readonly answerType?: "text/event-stream" | "application/jsonl";
+  /** Set if the answer is not JSON. A plain request to a WebSocket is refused. */
+  readonly answerType?: "text/event-stream" | "application/jsonl" | "websocket";
 }
 
 /**

@@ -58,10 +58,14 @@ function operation(route: Route): JsonSchema {
       ? { requestBody: { required: true, content: { "application/json": { schema: route.body.schema } } } }
       : {}),
     responses: {
-      200: {
-        description: "Done",
-        content: { [route.answerType ?? "application/json"]: { schema: route.answer.schema } },
-      },
+      ...(route.answerType === "websocket"
+        ? { 101: { description: "The connection is a WebSocket from here on" } }
+        : {
+            200: {
+              description: "Done",
+              content: { [route.answerType ?? "application/json"]: { schema: route.answer.schema } },
+            },
+          }),
       default: {
         description: "Refused, or failed; nothing has changed",
         content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },

@@ -16,6 +16,7 @@ import {
   taskEdit,
   taskWire,
 } from "./tasks.ts";
+import { terminalRoutes } from "./terminal.ts";
 import { crewRoutes, ticketRoutes } from "./tickets.ts";
 import { webRoutes } from "./web.ts";
 import { any, boolean, integer, list, map, nullable, oneOf, record, shortText, text } from "./wire.ts";
@@ -357,6 +358,7 @@ export const routes = {
   ...handOverRoutes,
   ...questionRoutes,
   ...agentRoutes,
+  ...terminalRoutes,
   ...workspaceRoutes,
   ...ticketRoutes,
   ...crewRoutes,

@@ -7,6 +7,7 @@ import { claimOf, createAuthorise, findTask } from "./authorise.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
+import type { Upgrading } from "./http/upgrade.ts";
 import { bounded } from "./refusals.ts";
 import { addAgents, assignAgent, cleanAgents, clearAgent, listAgents, listHarnesses } from "./requests/agents.ts";
 import { openPullRequest, syncTask } from "./requests/branch-task.ts";
@@ -64,6 +65,7 @@ import { endRun, killRun, listRuns, listUsage, registerRun } from "./requests/ru
 import { attachTask, getScreen, listMessages, sendMessage } from "./requests/see-agent.ts";
 import { createTask, getTask, listTasks } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
+import { refusePlain, watchTerminal } from "./requests/watch-terminal.ts";
 import {
   closeWeb,
   endWebSession,
@@ -120,6 +122,11 @@ export function createHandlers(core: Core): Readonly<Record<string, Answering>> 
   });
   const all: Readonly<Record<string, Answering>> = Object.fromEntries(made);
   return all;
+}
+
+/** The function that answers each route that is a WebSocket. */
+export function createUpgradings(core: Core): Readonly<Record<string, Upgrading>> {
+  return { watchTerminal: watchTerminal(core) };
 }
 
 /** The routes with which a person can end tasks, agents and the daemon, or mend the settings, whatever these are. */
@@ -286,4 +293,5 @@ const handlers = {
   endWebSession,
   endWebSessions,
   closeWeb,
+  watchTerminal: refusePlain,
 } satisfies { readonly [Name in keyof Routes]: (core: Core, inside: Inside) => unknown };

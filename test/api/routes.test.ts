@@ -942,6 +942,7 @@ describe("agents", () => {
       post("/v1/agents/cleanup"),
     ]);
     for (const answer of answers) expect(refusal(answer)).toEqual([503, "agents.unavailable"]);
+    expect(refusal(await get(`/v1/tasks/${id}/terminal`))).toEqual([426, "request.upgrade"]);
     expect((await get("/v1/agents")).json).toEqual({ agents: [] });
     expect(refusal(await post("/v1/agents/A/assign", { project: "coffee", task: id }))).toEqual([404, "agent.missing"]);
     expect(refusal(await post("/v1/agents/A/clear", { project: "coffee" }))).toEqual([404, "agent.missing"]);

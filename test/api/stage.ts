@@ -8,7 +8,7 @@ import { randomIds, spawnCommands, systemClock } from "../../src/adapters/system
 import { ticketFiles } from "../../src/adapters/ticket-files.ts";
 import { createAuthorise } from "../../src/daemon/authorise.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
-import { createHandlers } from "../../src/daemon/handlers.ts";
+import { createHandlers, createUpgradings } from "../../src/daemon/handlers.ts";
 import { createPage } from "../../src/daemon/http/page.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
@@ -97,7 +97,7 @@ export async function startStage(options: StageOptions = {}) {
   ]);
   const ports = {
     ...{ handlers: Object.fromEntries(handlers), callers: core.callers, authorise: createAuthorise(core) },
-    ...{ sessions: core.sessions, log, version, checkAnswers: true },
+    ...{ sessions: core.sessions, log, version, checkAnswers: true, upgradings: createUpgradings(core) },
     ...{ publicOrigin: () => publicOrigin, ...(options.page === undefined ? {} : { page: createPage(options.page) }) },
   };
   const socket = await serveSocket(ports, places.socket);

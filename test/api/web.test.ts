@@ -233,6 +233,23 @@ describe("a cookie", () => {
     withHeader.stop();
   });
 
+  test("opens a WebSocket only with our origin and the key of the page", async () => {
+    const { cookie, key } = await signedIn();
+    const upgrade = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" };
+    const handshake = { ...upgrade, "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", cookie };
+    for (const [headers, path, expected] of [
+      [{}, `?key=${key}`, [403, "request.origin"]],
+      [{ origin: "http://evil.example" }, `?key=${key}`, [403, "request.origin"]],
+      [{ origin: ours() }, "", [401, "caller.unknown"]],
+      [{ origin: ours() }, "?key=0", [401, "caller.unknown"]],
+      // The handler was reached: this daemon starts no agents.
+      [{ origin: ours() }, `?key=${key}`, [503, "agents.unavailable"]],
+    ] as const) {
+      const answer = await over(`/v1/tasks/nothing/terminal${path}`, { headers: { ...handshake, ...headers } });
+      expect([path, headers, ...codeOf(answer)]).toEqual([path, headers, ...expected]);
+    }
+  });
+
   test("is over after 12 hours, and not before", async () => {
     const browser = await signedIn();
     stage.pass(12 * hour - 5_000);

@@ -15,12 +15,15 @@ import type { WebSessions } from "../web-sessions.ts";
 import { type IdentifyPorts, identify } from "./identify.ts";
 import { acceptsGzip, type Page } from "./page.ts";
 import { checkRequest, checkSize, createMatcher, type Door, readBody } from "./request.ts";
+import { createUpgrades, type Upgrading } from "./upgrade.ts";
 
 /** Answers one route. Returns `undefined` where it writes the response itself. */
 export type Answering = (asked: Asked<never, never>, response: ServerResponse) => Promise<unknown>;
 
 interface ServePorts extends IdentifyPorts {
   readonly handlers: Readonly<Record<string, Answering>>;
+  /** The routes that are WebSockets. */
+  readonly upgradings: Readonly<Record<string, Upgrading>>;
   readonly sessions: Pick<WebSessions, "of" | "whenOver">;
   /** What is served to browsers outside of the API; missing: nothing. */
   readonly page?: Page;
@@ -53,13 +56,13 @@ export interface SocketListening extends Listening {
 export async function serveSocket(ports: ServePorts, path: string): Promise<SocketListening> {
   // This process holds the lock, so the process that created this socket is gone.
   rmSync(path, { force: true, recursive: true });
-  const server = createServer(answerer(ports, { address: undefined }));
+  const { server, upgrades } = createDoor(ports, { address: undefined });
   await listen(server, { path });
   chmodSync(path, 0o600);
   const own = statSync(path).ino;
   return {
     address: "",
-    close: () => close(server),
+    close: () => close(server, upgrades),
     isInPlace: () => statSync(path, { throwIfNoEntry: false })?.ino === own,
     // Closing deletes whatever is at the path, so it must happen before another daemon listens there.
     leave: () => void server.close(),
@@ -69,52 +72,83 @@ export async function serveSocket(ports: ServePorts, path: string): Promise<Sock
 /** Listens on TCP, for browsers, on this machine only. */
 export async function serveTcp(ports: ServePorts, port: number): Promise<Listening> {
   const door = { address: "", publicOrigin: () => ports.publicOrigin?.() ?? "" };
-  const server = createServer(answerer(ports, door));
+  const { server, upgrades } = createDoor(ports, door);
   await listen(server, { host: "127.0.0.1", port });
   const address = server.address();
   door.address = typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
-  return { address: door.address, close: () => close(server) };
+  return { address: door.address, close: () => close(server, upgrades) };
 }
 
 const match = createMatcher<Route>(Object.values(routes) as readonly Route[]);
+
+function createDoor(ports: ServePorts, door: Door) {
+  const server = createServer(answerer(ports, door));
+  const upgrades = createUpgrades({
+    refuse: (request, response, error) => refuse(ports, door, request, response, error),
+    admit: async (request) => {
+      checkRequest(request, door);
+      const { route, asked, whenOver } = await admit(ports, door, request, true);
+      checkWire(route.query, asked.query, "The query");
+      const isAllowed = async () => (await identify(request, door, ports, "upgrade")).kind === asked.caller.kind;
+      return { asked: asked as Asked<never, never>, upgrading: ports.upgradings[route.name], isAllowed, whenOver };
+    },
+  });
+  server.on("upgrade", upgrades.take);
+  return { server, upgrades };
+}
 
 function answerer(ports: ServePorts, door: Door) {
   return (request: IncomingMessage, response: ServerResponse) => {
     response.setHeader("signalbox-version", ports.version);
     const warning = ports.warning?.() ?? "";
     if (warning !== "") response.setHeader(warningHeader, encodeURIComponent(warning));
-    answer(ports, door, request, response)
-      .catch((error) => {
-        const fault = error instanceof Fault ? error : unforeseen(ports.log, request, error);
-        if (response.headersSent) return void response.destroy();
-        // The unread rest of a body would be taken for the next request.
-        if (!request.complete) response.setHeader("connection", "close");
-        return writeJson(request, response, door, statusCodeOf(fault), errorBodyOf(fault));
-      })
-      .catch(() => response.destroy());
+    answer(ports, door, request, response).catch((error) => refuse(ports, door, request, response, error));
   };
 }
 
-async function answer(ports: ServePorts, door: Door, request: IncomingMessage, response: ServerResponse) {
-  checkRequest(request, door);
-  checkVersion(request, ports.version);
+function refuse(
+  { log }: ServePorts,
+  door: Door,
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+): void {
+  const fault = error instanceof Fault ? error : unforeseen(log, request, error);
+  if (response.headersSent) return void response.destroy();
+  // The unread rest of a body would be taken for the next request.
+  if (!request.complete) response.setHeader("connection", "close");
+  writeJson(request, response, door, statusCodeOf(fault), errorBodyOf(fault)).catch(() => response.destroy());
+}
+
+/** Makes the checks, after `checkRequest`, that every request must pass before anything more is read of it. */
+async function admit(ports: ServePorts, door: Door, request: IncomingMessage, isUpgrade = false) {
+  // Both sides of a WebSocket know every message by its name.
+  if (!isUpgrade) checkVersion(request, ports.version);
   const [path, search] = splitTarget(request.url ?? "/");
-  const isOutside = door.address !== undefined && path !== "/v1" && !path.startsWith("/v1/");
-  if (isOutside && (await ports.page?.serve(request, response))) return;
   const { route, params } = match(request.method ?? "", path);
   if (route.access === "page" && request.headers.origin === undefined)
     throw new Fault("request.origin", "Only a page of this daemon may ask for this.", {
       hint: "Open the link that signalbox web prints.",
     });
-  const isStream = route.answerType === "text/event-stream";
-  const caller = await identify(request, door, ports, isStream ? "stream" : "plain");
+  const kind = isUpgrade ? "upgrade" : route.answerType === "text/event-stream" ? "stream" : "plain";
+  const caller = await identify(request, door, ports, kind);
   const session = caller.kind === "human" ? caller.session : undefined;
   checkSize(request, route);
   const query = Object.fromEntries(new URLSearchParams(search));
-  if (session !== undefined && isStream) delete query[pageKeyQuery];
-  const folder = folderOf(request);
-  await ports.authorise(route, { params, query: query as never, caller, folder }, door.address === undefined);
-  checkWire(route.query, query, "The query");
+  if (session !== undefined && kind !== "plain") delete query[pageKeyQuery];
+  const asked = { params, query, body: {} as unknown, caller, folder: folderOf(request), lastEvent: "" };
+  await ports.authorise(route, { ...asked, query: query as never }, door.address === undefined);
+  const whenOver = (run: () => void) => (session === undefined ? () => {} : ports.sessions.whenOver(session, run));
+  return { route, path, asked, kind, whenOver };
+}
+
+async function answer(ports: ServePorts, door: Door, request: IncomingMessage, response: ServerResponse) {
+  checkRequest(request, door);
+  const [target] = splitTarget(request.url ?? "/");
+  const isOutside = door.address !== undefined && target !== "/v1" && !target.startsWith("/v1/");
+  if (isOutside && (await ports.page?.serve(request, response))) return;
+  const { route, path, asked: about, kind, whenOver } = await admit(ports, door, request);
+  checkWire(route.query, about.query, "The query");
   const sent = await readBody(request, route);
   const body = sent === undefined ? {} : sent;
   if (route.body !== undefined) checkWire(route.body, body, "The body");
@@ -122,11 +156,11 @@ async function answer(ports: ServePorts, door: Door, request: IncomingMessage, r
   const handler = ports.handlers[route.name];
   if (handler === undefined) throw new Fault("request.path", `There is nothing at ${path}.`);
   const lastEvent = String(request.headers["last-event-id"] ?? "");
-  const asked = { params, query, body, caller, folder, lastEvent };
-  if (session !== undefined && isStream)
+  const asked = { ...about, body, lastEvent };
+  if (kind === "stream")
     response.on(
       "close",
-      ports.sessions.whenOver(session, () => response.destroy()),
+      whenOver(() => response.destroy()),
     );
   const given = await handler(asked as Asked<never, never>, response);
   if (given === undefined) return;
@@ -217,7 +251,8 @@ function listen(server: Server, where: { path: string } | { host: string; port: 
   });
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, upgrades: { close(): void }): Promise<void> {
+  upgrades.close();
   return new Promise((resolve) => {
     const forceClose = setTimeout(() => server.closeAllConnections(), 1_000);
     server.close(() => {
@@ -264,6 +299,7 @@ const codes: Readonly<Record<string, number>> = {
   "request.origin": 403,
   "request.type": 415,
   "request.large": 413,
+  "request.upgrade": 426,
   "request.body": 400,
   "request.method": 405,
   "request.path": 404,
