@@ -27,7 +27,6 @@ const core = createCore({
   humanToken: `sbh_${randomBytes(24).toString("hex")}`,
   performers: () => ({}),
   config: () => ({ values: {}, problems: [] }),
-  address: () => "",
   stop: () => {},
 });
 await fill();

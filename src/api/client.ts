@@ -129,17 +129,18 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   /** The largest body, in bytes; 1 MB where it is missing. */
   readonly maxBody?: number;
   readonly answer: Wire<Answer>;
-  /** Set if the answer is not JSON. */
-  readonly answerType?: "text/event-stream" | "application/jsonl";
+  /** Set if the answer is not JSON. A plain request to a WebSocket is refused. */
+  readonly answerType?: "text/event-stream" | "application/jsonl" | "websocket";
 }
 
 /**
  * Who may ask. The routes are the whole table: nothing else in the daemon widens it.
  * anyone: every process that can open the socket; over TCP only with a credential.
+ * page: a page of ours, over TCP, without a credential: with the header Origin.
  * run: a person, and a live run about its own task.
  * person: a person only.
  */
-type Access = "anyone" | "run" | "person";
+type Access = "anyone" | "page" | "run" | "person";
 
 /** The type of a route's body. */
 export type BodyOf<R> = R extends Route<infer _Query, infer Body, infer _Answer> ? Body : never;

@@ -8,7 +8,9 @@ import { questionRoutes } from "./questions.ts";
 import { withRevisions } from "./revisions.ts";
 import { taskRoutes } from "./task-routes.ts";
 import { taskViewRoutes } from "./task-views.ts";
+import { terminalRoutes } from "./terminal.ts";
 import { crewRoutes, ticketRoutes } from "./tickets.ts";
+import { webRoutes } from "./web.ts";
 import { any, boolean, integer, list, map, record, shortText, text } from "./wire.ts";
 import { workflowRoutes } from "./workflows.ts";
 import { workspaceRoutes } from "./workspaces.ts";
@@ -125,12 +127,14 @@ export const routes = withRevisions({
   ...handOverRoutes,
   ...questionRoutes,
   ...agentRoutes,
+  ...terminalRoutes,
   ...workspaceRoutes,
   ...ticketRoutes,
   ...crewRoutes,
   ...taskViewRoutes,
   ...workflowRoutes,
   ...overviewRoutes,
+  ...webRoutes,
 
   trust: route({
     name: "trust",

@@ -30,6 +30,7 @@ import { comment, deleteTask, edit, migrate, update } from "./commands/task-upda
 import { wait } from "./commands/task-wait.ts";
 import { diff, fetch, open, path, shell } from "./commands/task-work.ts";
 import { ticketCommands } from "./commands/ticket.ts";
+import { web } from "./commands/web.ts";
 import { workflowCommands } from "./commands/workflow.ts";
 import { workspaceCommands } from "./commands/workspace.ts";
 import { type Context, createContext } from "./context.ts";
@@ -138,6 +139,7 @@ const routes = buildRouteMap({
     up,
     down,
     status,
+    web,
     doctor,
     demo,
     rehearse,

@@ -27,7 +27,7 @@ export interface ClientOptions {
 }
 
 /** Routes whose answers are JSON. */
-type JsonRoute = Exclude<keyof Routes, "streamEvents" | "exportTask">;
+type JsonRoute = Exclude<keyof Routes, "streamEvents" | "exportTask" | "watchTerminal">;
 type Method<R> =
   R extends Route<infer Query, infer Body, infer Answer> ? (given?: Given<Query, Body>) => Promise<Answer> : never;
 type StreamQuery = Routes["streamEvents"] extends Route<infer Query, unknown, unknown> ? Query : never;

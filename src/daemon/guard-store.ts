@@ -121,6 +121,7 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
     pullRequests: kept(store.pullRequests),
     seen: kept(store.seen),
     workSizes: kept(store.workSizes),
+    webKeys: { ...store.webKeys, put: guarded(store.webKeys.put), take: guarded(store.webKeys.take) },
   };
 }
 

@@ -7,6 +7,7 @@ import { claimOf, createAuthorise, findTask } from "./authorise.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
+import type { Upgrading } from "./http/upgrade.ts";
 import { bounded } from "./refusals.ts";
 import { addAgents, assignAgent, cleanAgents, clearAgent, listAgents, listHarnesses } from "./requests/agents.ts";
 import { openPullRequest, syncTask } from "./requests/branch-task.ts";
@@ -70,6 +71,15 @@ import { getArtifact, seeTask, taskGraph } from "./requests/task-views.ts";
 import { createTask, getTask } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
 import { listUsage } from "./requests/usage.ts";
+import { refusePlain, watchTerminal } from "./requests/watch-terminal.ts";
+import {
+  closeWeb,
+  endWebSession,
+  endWebSessions,
+  listWebSessions,
+  makeWebLink,
+  openWebSession,
+} from "./requests/web.ts";
 import { getWorkflow, listWorkflows } from "./requests/workflows.ts";
 import { cleanWorkspaces, dropSalvage, listSalvage, listWorkspaces, restoreSalvage } from "./requests/workspaces.ts";
 import { unlessStale } from "./stale.ts";
@@ -123,6 +133,11 @@ export function createHandlers(core: Core): Readonly<Record<string, Answering>> 
   return all;
 }
 
+/** The function that answers each route that is a WebSocket. */
+export function createUpgradings(core: Core): Readonly<Record<string, Upgrading>> {
+  return { watchTerminal: watchTerminal(core) };
+}
+
 /** The routes with which a person can end tasks, agents and the daemon, or mend the settings, whatever these are. */
 const brakes: ReadonlySet<keyof Routes> = new Set([
   "stop",
@@ -134,6 +149,12 @@ const brakes: ReadonlySet<keyof Routes> = new Set([
   "endRun",
   "backup",
   "announceConfig",
+  // A person who is not at the machine does these in a browser.
+  "makeWebLink",
+  "openWebSession",
+  "endWebSession",
+  "endWebSessions",
+  "closeWeb",
   // The routes that its tools call are checked by themselves.
   "mcp",
 ]);
@@ -284,4 +305,11 @@ const handlers = {
   getWorkflow,
   listMerges,
   doctor,
+  makeWebLink,
+  openWebSession,
+  listWebSessions,
+  endWebSession,
+  endWebSessions,
+  closeWeb,
+  watchTerminal: refusePlain,
 } satisfies { readonly [Name in keyof Routes]: (core: Core, inside: Inside) => unknown };

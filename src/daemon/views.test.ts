@@ -22,7 +22,8 @@ async function sessionAt(held: Held): Promise<string> {
     held,
   } as const;
   const stored = await store.createTask("coffee", sampleTask("t1", at));
-  const core = { store, workflows: { get: async () => workflow }, needs: { of: async () => [] } } as unknown as Core;
+  const [workflows, needs] = [{ get: async () => workflow }, { of: async () => [] }];
+  const core = { store, workflows, needs, clock: { now: () => 9 } } as unknown as Core;
   return (await viewOf(core, stored)).session;
 }
 

@@ -17,6 +17,19 @@ export interface Kept {
   readonly at: number;
 }
 
+/** What signs a browser in: a link that is used once, or the session that comes of it. Only hashes of secrets are stored. */
+export interface WebKey {
+  /** The hash of its secret. */
+  readonly id: string;
+  readonly kind: "link" | "session";
+  readonly at: number;
+  readonly expiresAt: number;
+  /** Only of a session: the hash of its page key, the address that it was opened at, and what the browser calls itself. */
+  readonly pageKey?: string;
+  readonly address?: string;
+  readonly browser?: string;
+}
+
 /** A named slot that performs runs. */
 export interface Agent extends Kept {
   readonly role: string;

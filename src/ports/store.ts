@@ -14,6 +14,7 @@ import type {
   Run,
   Seen,
   Usage,
+  WebKey,
   WorkSize,
   Workspace,
 } from "./records.ts";
@@ -102,6 +103,7 @@ export interface Store {
   readonly chatQuestions: Collection<ChatQuestion>;
   readonly seen: Collection<Seen>;
   readonly workSizes: Collection<WorkSize>;
+  readonly webKeys: WebKeys;
 
   /** The runs without a recorded end, the oldest first. Its cost does not depend on how many have ended. */
   liveRuns(): Promise<readonly Run[]>;
@@ -121,6 +123,15 @@ export interface Collection<T extends Kept> {
   /** The oldest first. */
   list(filter: { readonly project?: string; readonly task?: string }): Promise<readonly T[]>;
   remove(id: string): Promise<void>;
+}
+
+/** The links and sessions of browsers; they belong to no project. */
+export interface WebKeys {
+  put(key: WebKey): Promise<void>;
+  /** The oldest first. */
+  list(): Promise<readonly WebKey[]>;
+  /** Removes a key and returns it. Of several callers at the same time, one gets it. */
+  take(id: string): Promise<WebKey | undefined>;
 }
 
 export interface Project {

@@ -79,10 +79,11 @@ const standing = async () => [
   stage.stops(),
 ];
 
-test("the routes for runs are those that a role needs, and one route is for everybody", () => {
+test("the routes for runs are those that a role needs, one route is for everybody, and one for pages of ours", () => {
   const named = (access: string) => everyRoute.filter((each) => each.access === access).map(({ name }) => name);
   expect(named("run").toSorted()).toEqual(forRuns.toSorted());
   expect(named("anyone")).toEqual(["health"]);
+  expect(named("page")).toEqual(["openWebSession"]);
 });
 
 /** The answer of every route, by its name. */
@@ -95,8 +96,11 @@ const answers = async (task: string, token: string) => {
   }
   return all;
 };
+/** No page reaches the socket. */
 const expected = (answer: (route: Route) => readonly [number, string]) =>
-  Object.fromEntries(everyRoute.map((route) => [route.name, answer(route)]));
+  Object.fromEntries(
+    everyRoute.map((route) => [route.name, route.access === "page" ? [403, "request.origin"] : answer(route)]),
+  );
 const isChange = ({ name, method }: Route) => forRuns.includes(name) && method !== "GET" && name !== "mcp";
 
 test("a live run gets the routes that a role needs for its own task, and nothing else", async () => {
@@ -140,7 +144,7 @@ test.each([
   expect(await answers(ids.own, token)).toEqual(
     expected(({ name }) => (name === "health" ? [200, ""] : [401, "caller.unknown"])),
   );
-  expect(stage.core.refusals.strangers() - before).toBe(everyRoute.length - 1);
+  expect(stage.core.refusals.strangers() - before).toBe(everyRoute.length - 2);
 });
 
 test("a run names its own task by dot, id, number or branch, and gets no other by any of them", async () => {

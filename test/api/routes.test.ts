@@ -16,6 +16,7 @@ import { openApi } from "../../src/api/openapi.ts";
 import { routes } from "../../src/api/routes.ts";
 import type { EventView } from "../../src/api/tasks.ts";
 import { Fault } from "../../src/fault.ts";
+import { ask } from "./http.ts";
 import { brew, folderBeside, newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
 const me = ["-c", "user.name=A", "-c", "user.email=a@b"];
@@ -94,6 +95,17 @@ describe("the daemon", () => {
   test("stops on a person's request, after it has answered", async () => {
     expect((await post("/v1/stop")).json).toEqual({});
     expect(stage.stops()).toBe(1);
+  });
+
+  test("makes links for browsers, and lists and ends their sessions", async () => {
+    const { link } = (await post("/v1/web/links")).json;
+    const headers = { origin: `http://${stage.tcp.address}` };
+    const json = { secret: link.split("=")[1] };
+    const { session } = (await ask(stage.tcp, "/v1/web/sessions", { json, headers })).json;
+    expect((await get("/v1/web/sessions")).json).toEqual({ sessions: [{ ...session, isOwn: false }] });
+    expect((await send("DELETE", `/v1/web/sessions/${session.id}`)).json).toEqual({ ended: 1 });
+    expect((await send("DELETE", "/v1/web/sessions")).json).toEqual({ ended: 0 });
+    expect((await send("DELETE", "/v1/web")).json).toEqual({ ended: 0, address: stage.tcp.address });
   });
 
   test("copies the store into a file that only the user can read", async () => {
@@ -971,6 +983,7 @@ describe("agents", () => {
       post("/v1/agents/cleanup"),
     ]);
     for (const answer of answers) expect(refusal(answer)).toEqual([503, "agents.unavailable"]);
+    expect(refusal(await get(`/v1/tasks/${id}/terminal`))).toEqual([426, "request.upgrade"]);
     expect((await get("/v1/agents")).json).toEqual({ agents: [] });
     expect(refusal(await post("/v1/agents/A/assign", { project: "coffee", task: id }))).toEqual([404, "agent.missing"]);
     expect(refusal(await post("/v1/agents/A/clear", { project: "coffee" }))).toEqual([404, "agent.missing"]);

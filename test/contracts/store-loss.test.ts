@@ -167,6 +167,7 @@ const sinceVersion2 = [
   "drop table person_call; drop table seen; drop index child_part; alter table task drop column part",
   "drop table chat_question; alter table artifact drop column type; alter table artifact drop column state",
   "drop table work_size; alter table task drop column entered_at",
+  "drop table web_key",
 ].join("; ");
 
 test.for([

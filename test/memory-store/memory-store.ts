@@ -12,7 +12,7 @@ import {
 } from "../../src/adapters/sqlite/faults.ts";
 import { isNewStay } from "../../src/adapters/sqlite/tasks.ts";
 import type { Task } from "../../src/engine/task.ts";
-import type { Kept } from "../../src/ports/records.ts";
+import type { Kept, WebKey } from "../../src/ports/records.ts";
 import type {
   Collection,
   Project,
@@ -39,6 +39,7 @@ import {
   type Run,
   removeTasks,
   retryFailed,
+  type Snapshot,
   snapshot,
   type Tables,
   type TaskRow,
@@ -70,6 +71,7 @@ export function createMemoryStore(): Store {
     ...createEffects(tables, read, write),
     ...createArtifacts(tables, read, write),
     ...createCollections(tables, read, write),
+    ...createWebKeys(read, write),
     ...createUpkeep(tables, read),
     close: async () => {
       await undefined;
@@ -142,6 +144,23 @@ function createCollection<T extends Kept>(tables: Tables, kind: Kind, read: Run,
           .map(toRecord),
       ),
     remove: (id) => write(() => void records.delete(id)),
+  };
+}
+
+/** The links and sessions of browsers. */
+function createWebKeys(read: Run, write: Run): Pick<Store, "webKeys"> {
+  const keys = new Map<string, Snapshot<WebKey>>();
+  return {
+    webKeys: {
+      put: (key) => write(() => void keys.set(key.id, snapshot(key))),
+      list: () => read(() => [...keys.values()].map((each) => each.read())),
+      take: (id) =>
+        write(() => {
+          const found = keys.get(id);
+          keys.delete(id);
+          return found?.read();
+        }),
+    },
   };
 }
 

@@ -256,7 +256,12 @@ Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 
       ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
       ["home", found.home],
       ["log", log],
-      ["api", found.address === "" ? "on its socket only (signalbox config set port 4711)" : `http://${found.address}`],
+      [
+        "api",
+        found.address === ""
+          ? "on its socket only (signalbox web opens a page)"
+          : `http://${found.address} (signalbox web)`,
+      ],
       ...(storeProblem === ""
         ? []
         : [["database", `${red("lost:")} ${storeProblem} (signalbox doctor says what to do)`] as const]),

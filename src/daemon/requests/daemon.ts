@@ -115,7 +115,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     pid: process.pid,
     home: core.home,
     startedAt: isoTime(core.startedAt),
-    address: core.address(),
+    address: core.webDoor.address(),
     tasks: await core.needs.counts(),
     projects: (await core.store.listProjects()).length,
     storeProblem: core.storeLoss()?.message ?? "",

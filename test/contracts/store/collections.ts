@@ -10,6 +10,7 @@ import type {
   PullRequestRecord,
   Run,
   Usage,
+  WebKey,
   WorkSize,
   Workspace,
 } from "../../../src/ports/records.ts";
@@ -190,6 +191,36 @@ export function collections(stage: Stage): void {
         got.length = 0;
       });
       expect(await stage.store.conversations.get("r1")).toEqual(conversation);
+    });
+  });
+
+  describe("keys of browsers", () => {
+    const link: WebKey = { id: "h1", kind: "link", at: 1, expiresAt: 60_001 };
+    const session: WebKey = {
+      ...{
+        id: "h2",
+        kind: "session",
+        at: 2,
+        expiresAt: 9,
+        pageKey: "h3",
+        address: "http://127.0.0.1:4711",
+        browser: "π",
+      },
+    };
+
+    test("are listed in the order in which they came, replaced by their id, and belong to no project", async () => {
+      const { webKeys } = stage.store;
+      for (const key of [link, session, { ...link, expiresAt: 7 }]) await webKeys.put(key);
+      await stage.store.removeProject("coffee");
+      expect(await webKeys.list()).toEqual([{ ...link, expiresAt: 7 }, session]);
+    });
+
+    test("are taken once, whoever else tries at the same time", async () => {
+      const { webKeys } = stage.store;
+      for (const key of [link, session]) await webKeys.put(key);
+      const taken = await Promise.all([webKeys.take("h1"), webKeys.take("h1"), webKeys.take("h4")]);
+      expect(taken).toEqual([link, undefined, undefined]);
+      expect(await webKeys.list()).toEqual([session]);
     });
   });
 }
