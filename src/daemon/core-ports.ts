@@ -6,7 +6,7 @@ import type { Git } from "../ports/git.ts";
 import type { Store } from "../ports/store.ts";
 import type { Channels, Clock, Commands, Ids, Log } from "../ports/system.ts";
 import type { ProjectFiles } from "../project-tests/finders.ts";
-import type { Agents, AgentsPorts } from "./agents/agents.ts";
+import type { AgentsPorts } from "./agents/agents.ts";
 import type { OpenChat } from "./chat/chats.ts";
 import type { ForgeOf } from "./forge/push-task.ts";
 import type { CoreWebDoor } from "./http/web-door.ts";
