@@ -1,12 +1,12 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import type { BodyOf, QueryOf } from "../../api/client.ts";
 import { type Routes, routes } from "../../api/routes.ts";
-import type { TaskView } from "../../api/tasks.ts";
+import type { TaskRow } from "../../api/task-lists.ts";
 import { call } from "./client.ts";
 import type { TaskPart } from "./stale.ts";
 
 /** A task as lists show it. */
-export type Row = TaskView;
+export type Row = TaskRow;
 
 export type ListQuery = NonNullable<QueryOf<Routes["listTasks"]>>;
 export type CreateTask = BodyOf<Routes["createTask"]>;
@@ -23,6 +23,7 @@ export const queries = {
     queryKey: ["questions"],
     queryFn: async () => (await call(routes.listQuestions, { query: { limit: "500" } })).questions,
   }),
+  counts: queryOptions({ queryKey: ["counts"], queryFn: () => call(routes.countTasks, { query: {} }) }),
   runs: queryOptions({ queryKey: ["runs"], queryFn: async () => (await call(routes.listRuns, { query: {} })).runs }),
   harnesses: queryOptions({
     queryKey: ["harnesses"],
@@ -63,11 +64,6 @@ export const queries = {
       queryFn: async () => (await call(routes.listEvents, { query: { task, limit: "2000" } })).events,
     }),
 } as const;
-
-/** The query in which the page's lists of open tasks are kept. */
-export function createListQuery(project: string | undefined, more: ListQuery): ListQuery {
-  return { ...(project === undefined ? {} : { project }), ...more };
-}
 
 /** Reads everything about a task again that is on the screen. */
 export function refreshTask(client: QueryClient, task: string): Promise<void> {
