@@ -1,12 +1,11 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { EventView } from "../../api/tasks.ts";
-import { Fault } from "../../fault.ts";
 import { routes } from "../../api/routes.ts";
 import { call } from "./client.ts";
 import { setDaemonState } from "./daemon-state.ts";
 import { createBrowserPorts, type FeedNews, followFeed } from "./event-feed.ts";
 import { setLiveRun } from "./live-runs.ts";
-import { type FreshRows, patchRows } from "./patch-rows.ts";
+import { patchRows } from "./patch-rows.ts";
 import type { ListQuery, Row } from "./queries.ts";
 import { keyHeaders } from "./page-key.ts";
 import { emptyPile, marksOf, type Pile, withMarks } from "./stale.ts";
@@ -14,12 +13,12 @@ import { throttled } from "./throttle.ts";
 
 /** At most four times a second. */
 const refreshInterval = 250;
-/** More tasks than this are read as a list. */
-const maxSingleRows = 8;
+/** Where more tasks have changed at once, the lists are read anew. */
+const maxRows = 100;
 
 interface ListData {
   readonly tasks: readonly Row[];
-  readonly next: number | null;
+  readonly next: number | string | null;
 }
 
 /** Keeps the cache up to date with the daemon's events. Returns what ends it. */
@@ -30,6 +29,7 @@ export function followDaemon(client: QueryClient): () => void {
     pile = emptyPile;
     await Promise.all([
       refreshRows(client, due),
+      client.invalidateQueries({ queryKey: ["counts"] }),
       ...[...due.others].map((key) => client.invalidateQueries({ queryKey: [key] })),
       ...[...due.tasks].flatMap(([task, parts]) => [
         client.invalidateQueries({ queryKey: ["task", task, "view"] }),
@@ -82,35 +82,25 @@ function openFeed(hear: (news: FeedNews) => void): () => void {
   };
 }
 
-/** Reads the changed rows that some list shows again, and puts them where they belong. */
+/** Reads the changed rows of each list on the screen again, all in one request, and puts them in their places. */
 async function refreshRows(client: QueryClient, { tasks, isListChanged }: Pile): Promise<void> {
+  if (tasks.size === 0 && !isListChanged) return;
+  const ids = [...tasks.keys()];
+  // Lists that are not on the screen are read when they are shown again.
+  await client.invalidateQueries({ queryKey: ["tasks"], refetchType: "none", type: "inactive" });
+  if (isListChanged || ids.length > maxRows) return client.invalidateQueries({ queryKey: ["tasks"] });
   const lists = client.getQueryCache().findAll({ queryKey: ["tasks"], type: "active" });
-  if (lists.length === 0 || (tasks.size === 0 && !isListChanged)) {
-    await client.invalidateQueries({ queryKey: ["tasks"], type: "inactive", refetchType: "none" });
-    return;
-  }
-  const changed = [...tasks.keys()];
-  if (isListChanged || changed.length > maxSingleRows) {
-    await client.invalidateQueries({ queryKey: ["tasks"] });
-    return;
-  }
-  const fresh: FreshRows = new Map(await Promise.all(changed.map(async (id) => [id, await readRow(id)] as const)));
-  for (const { queryKey } of lists)
-    client.setQueryData<ListData>(queryKey, (data) => {
-      if (data === undefined) return data;
-      const rows = patchRows(data.tasks, queryKey[1] as ListQuery, fresh);
-      return rows === data.tasks ? data : { ...data, tasks: rows };
-    });
-  await client.invalidateQueries({ queryKey: ["tasks"], type: "inactive", refetchType: "none" });
-}
-
-async function readRow(id: string): Promise<Row | undefined> {
-  try {
-    return (await call(routes.getTask, { params: { task: id } })).task;
-  } catch (error) {
-    if (error instanceof Fault && error.code.endsWith("not-found")) return undefined;
-    throw error;
-  }
+  await Promise.all(
+    lists.map(async ({ queryKey }) => {
+      const query = queryKey[1] as ListQuery;
+      const answer = await call(routes.listTasks, { query: { ...query, ids: ids.join(","), limit: String(maxRows) } });
+      client.setQueryData<ListData>(queryKey, (data) => {
+        if (data === undefined) return data;
+        const rows = patchRows(data.tasks, new Set(ids), answer.tasks, query.sort);
+        return rows === data.tasks ? data : { ...data, tasks: rows };
+      });
+    }),
+  );
 }
 
 /** A task's history is patched: an event never changes. */

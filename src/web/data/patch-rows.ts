@@ -1,42 +1,41 @@
 import type { ListQuery, Row } from "./queries.ts";
 
-/** Tasks that were read again, by id; undefined for one that is no longer there. */
-export type FreshRows = ReadonlyMap<string, Row | undefined>;
-
 /**
- * A list with fresh rows in it: replaced where they are, removed where they no longer belong to it, and put at the front
- * where they have come to belong. Returns the same list if nothing changes, so that nothing is drawn again.
+ * A list in which some tasks were read again: those that it has are replaced, those that belong to it no longer are taken out,
+ * and those that have come to belong to it are put in their place. `fresh` has those of `ids` that belong to it now. Returns the
+ * same list if nothing changes, so that nothing is drawn again.
  */
-export function patchRows(rows: readonly Row[], query: ListQuery, fresh: FreshRows): readonly Row[] {
-  let isChanged = false;
-  const known = new Set<string>();
+export function patchRows(
+  rows: readonly Row[],
+  ids: ReadonlySet<string>,
+  fresh: readonly Row[],
+  sort: ListQuery["sort"],
+): readonly Row[] {
+  const now = new Map(fresh.map((row) => [row.id, row]));
+  const known = new Set(rows.map(({ id }) => id));
   const kept = rows.flatMap((row) => {
-    known.add(row.id);
-    if (!fresh.has(row.id)) return [row];
-    const now = fresh.get(row.id);
-    if (now !== undefined && isOlder(now, row)) return [row];
-    isChanged = true;
-    return now !== undefined && belongs(now, query) ? [now] : [];
+    const next = now.get(row.id);
+    if (next !== undefined) return [isOlder(next, row) ? row : next];
+    return ids.has(row.id) ? [] : [row];
   });
-  const come = [...fresh.values()].filter(
-    (row): row is Row => row !== undefined && !known.has(row.id) && belongs(row, query),
-  );
-  if (come.length === 0 && !isChanged) return rows;
-  return [...come.sort((a, b) => b.createdAt.localeCompare(a.createdAt)), ...kept];
+  const come = fresh.filter(({ id }) => !known.has(id));
+  const isSame = come.length === 0 && kept.length === rows.length && kept.every((row, i) => row === rows[i]);
+  return isSame ? rows : [...kept, ...come].sort(orders[sort ?? "newest"]);
 }
 
 /** An answer that was overtaken by a later one. */
-function isOlder(now: Row, row: Row): boolean {
-  return now.revision < row.revision;
+function isOlder(next: Row, row: Row): boolean {
+  return next.revision < row.revision;
 }
 
-/** Whether the row passes the filters of a list; those that only the daemon can judge count as passed. */
-export function belongs(row: Row, query: ListQuery): boolean {
-  return (
-    (query.project === undefined || row.project === query.project) &&
-    (query.status === undefined || row.status === query.status) &&
-    (query.parent === undefined || row.parent === query.parent) &&
-    (query.open === undefined || (row.outcome === null) === (query.open === "true")) &&
-    (query.needs === undefined || row.needsPerson)
-  );
-}
+type Order = (a: Row, b: Row) => number;
+const newest: Order = (a, b) => b.createdAt.localeCompare(a.createdAt) || b.number - a.number;
+
+/** As the daemon sorts. */
+const orders: Readonly<Record<NonNullable<ListQuery["sort"]>, Order>> = {
+  newest,
+  updated: (a, b) => b.updatedAt.localeCompare(a.updatedAt) || newest(a, b),
+  waiting: (a, b) => (a.ask?.since ?? "~").localeCompare(b.ask?.since ?? "~") || newest(a, b),
+  priority: (a, b) => b.priority - a.priority || newest(a, b),
+  cost: (a, b) => (b.cost.dollars ?? -1) - (a.cost.dollars ?? -1) || newest(a, b),
+};
