@@ -56,7 +56,7 @@ export function InboxTask({
           </header>
           <div className="min-h-0 flex-1 space-y-4 overflow-y-auto p-4">
             {isWaiting ? <Needs task={task} question={question} /> : <Moved task={task} />}
-            <Evidence task={task} />
+            <Evidence task={task} question={question} />
             <ChangedFiles task={id} changes={changes} />
           </div>
           <footer className="border-t border-line bg-panel px-4 py-3">

@@ -108,7 +108,7 @@ function Sidebar({ open, waiting }: BarProps) {
           New task
         </SideButton>
         <SideButton onClick={() => open("palette")} keys="Ctrl K">
-          Search and commands
+          Search
         </SideButton>
         <SideButton onClick={() => open("help")} keys="?">
           Keys

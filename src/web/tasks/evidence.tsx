@@ -1,18 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
+import type { QuestionView } from "../../api/questions.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
 import { sectionsOf } from "../text/sections.ts";
 import { Ago, Markdown } from "../ui/text.tsx";
 
 /** What agents wrote last about the task: the newest section open, the earlier ones folded. */
-export function Evidence({ task }: { task: TaskView }) {
+export function Evidence({ task, question }: { task: TaskView; question?: QuestionView | undefined }) {
   const { data } = useQuery(queries.document(task.id));
   if (data === undefined) return null;
   const sections = sectionsOf(data.text);
   const artifacts = [...data.artifacts].sort((a, b) => b.at.localeCompare(a.at));
   const written = new Map(artifacts.map((artifact) => [artifact.section, artifact]));
   const shown = sections
-    .filter(({ heading, text }) => text.trim() !== "" && heading !== "")
+    // What the task asks is shown above, as its question.
+    .filter(({ heading, text }) => text !== "" && heading !== "" && text !== question?.text.trim())
     .map((section) => ({ ...section, artifact: written.get(section.heading), author: data.authors[section.heading] }))
     .sort((a, b) => (b.artifact?.at ?? "").localeCompare(a.artifact?.at ?? ""));
   if (shown.length === 0) return null;
