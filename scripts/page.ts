@@ -50,8 +50,7 @@ export async function buildPage(folder: string, version: string): Promise<void> 
 }
 
 /**
- * In the page a route is its name, method and path, and the names of its query. The schemas of bodies and answers, which only
- * the daemon checks, would double the page's own code.
+ * In the page a route is its name, method and path. Its schemas, which only the daemon checks, would double the page's own code.
  */
 const bareRoutes: Plugin = {
   name: "bare-routes",
@@ -63,8 +62,6 @@ const bareRoutes: Plugin = {
   },
 };
 
-function bareRoute({ name, method, path, isIdempotent, query }: Route): object {
-  const properties = (query?.schema.properties ?? {}) as Readonly<Record<string, unknown>>;
-  const bareQuery = { schema: { properties: Object.fromEntries(Object.keys(properties).map((key) => [key, {}])) } };
-  return { name, method, path, isIdempotent, ...(query === undefined ? {} : { query: bareQuery }) };
+function bareRoute({ name, method, path, isIdempotent }: Route): object {
+  return { name, method, path, isIdempotent };
 }

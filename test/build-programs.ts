@@ -14,7 +14,7 @@ export default function buildPrograms(): (() => void) | undefined {
   if (process.env.SIGNALBOX_BUILT !== undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-built-"));
   chmodSync(folder, 0o755);
-  execFileSync(process.execPath, [join(root, "scripts/build.ts"), join(folder, "dist")], { stdio: "inherit" });
+  execFileSync(process.execPath, [join(root, "scripts/build.ts"), join(folder, "dist"), "--no-page"], { stdio: "inherit" });
   copyFileSync(join(root, "package.json"), join(folder, "package.json"));
   mkdirSync(join(folder, "bin"));
   copyFileSync(join(root, "bin/signalbox"), join(folder, "bin/signalbox"));

@@ -3,12 +3,12 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { problemsOf } from "./data/client.ts";
+import { useDaemonState } from "./data/daemon-state.ts";
 import { followDaemon } from "./data/follow.ts";
 import { signIn, takeLinkSecret } from "./data/sign-in.ts";
 import { router } from "./router.tsx";
 import { SignedOut } from "./shell/signed-out.tsx";
 import { useTheme } from "./shell/theme.ts";
-import { useDaemonState } from "./data/daemon-state.ts";
 import "./styles.css";
 
 const client = new QueryClient({

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type ListQuery, queries, type Row } from "../data/queries.ts";
+import { useKeys } from "../keys/use-keys.ts";
 import { boardSorts } from "../search.ts";
-import { useKeys } from "../shell/use-keys.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { ColumnView } from "./column-view.tsx";
@@ -115,7 +115,10 @@ interface ColumnsProps {
 function Columns({ rows, chosen, choose }: ColumnsProps) {
   const navigate = useNavigate();
   // Every task knows the states of its workflow; the newest one has the newest version.
-  const newest = rows.reduce<Row | undefined>((a, b) => (a === undefined || b.createdAt > a.createdAt ? b : a), undefined);
+  const newest = rows.reduce<Row | undefined>(
+    (a, b) => (a === undefined || b.createdAt > a.createdAt ? b : a),
+    undefined,
+  );
   const view = useQuery({ ...queries.view(newest?.id ?? ""), enabled: newest !== undefined });
   const columns = useMemo(() => columnsOf(view.data?.states ?? [], rows), [view.data?.states, rows]);
   /** A card that is dragged or picked with the keyboard, and the column that the keyboard has chosen for it. */
@@ -185,7 +188,10 @@ function Columns({ rows, chosen, choose }: ColumnsProps) {
           />
         ))}
       </div>
-      <p aria-live="polite" className="border-t border-line bg-panel px-4 py-1 text-sm text-muted pointer-coarse:hidden">
+      <p
+        aria-live="polite"
+        className="border-t border-line bg-panel px-4 py-1 text-sm text-muted pointer-coarse:hidden"
+      >
         {picked === undefined
           ? "Space picks a card up; the arrows choose a column, Enter puts it there, Escape leaves it."
           : `${picked.row.project}#${picked.row.number} to ${picked.over ?? "…"}: Enter puts it there, Escape leaves it.`}

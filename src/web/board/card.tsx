@@ -1,10 +1,10 @@
 import { type DragEvent, memo } from "react";
-import type { Row } from "../data/queries.ts";
 import { useLiveRun } from "../data/live-runs.ts";
+import type { Row } from "../data/queries.ts";
+import { Lines } from "../tasks/changed-files.tsx";
 import { visibleLine } from "../text/visible.ts";
 import { signalOf } from "../ui/status.tsx";
 import { Ago } from "../ui/text.tsx";
-import { Lines } from "../tasks/changed-files.tsx";
 
 interface CardProps {
   row: Row;
@@ -88,11 +88,15 @@ function Doing({ row }: { row: Row }) {
 }
 
 function Facts({ row: { cost, lines, commits, checks, labels } }: { row: Row }) {
-  const dollars = cost.dollars === null ? "" : `${cost.unknown > 0 ? "≥ " : ""}$${cost.dollars.toFixed(2)}`;
-  if (dollars === "" && lines === null && checks === null && labels.length === 0) return null;
+  const dollars =
+    cost.dollars === null || (cost.dollars === 0 && cost.tokens === 0)
+      ? ""
+      : `${cost.unknown > 0 ? "≥ " : ""}$${cost.dollars.toFixed(2)}`;
+  const hasLines = lines !== null && lines.added + lines.removed > 0;
+  if (dollars === "" && !hasLines && checks === null && labels.length === 0) return null;
   return (
     <div className="mt-1 flex flex-wrap items-center gap-x-2.5 gap-y-0.5 text-xs text-muted">
-      {lines !== null && <Lines added={lines.added} deleted={lines.removed} />}
+      {hasLines && <Lines added={lines.added} deleted={lines.removed} />}
       {commits !== null && commits > 0 && <span>{commits === 1 ? "1 commit" : `${commits} commits`}</span>}
       {dollars !== "" && <span className="tabular-nums">{dollars}</span>}
       {checks !== null && checks !== "none" && <span>checks {checks}</span>}

@@ -24,7 +24,11 @@ export function columnsOf(states: readonly string[], rows: readonly Row[]): read
 export type Direction = "up" | "down" | "left" | "right";
 
 /** The card to choose next; left and right skip empty columns and keep the height. */
-export function cardBeside(columns: readonly Column[], id: string | undefined, direction: Direction): string | undefined {
+export function cardBeside(
+  columns: readonly Column[],
+  id: string | undefined,
+  direction: Direction,
+): string | undefined {
   const filled = columns.filter(({ rows }) => rows.length > 0);
   const column = filled.findIndex(({ rows }) => rows.some((row) => row.id === id));
   if (column === -1) return filled[0]?.rows[0]?.id;
@@ -60,7 +64,8 @@ export function dropOn(
     return { why: missing !== "" ? missing : `Only ${move.by.join(" or ")} can move it to ${to}.` };
   }
   const targets = actions.filter((action) => action.name === "move" && action.allowed).map((action) => action.to);
-  const others = targets.length === 0 ? "A person can move it nowhere now." : `A person can move it to: ${targets.join(", ")}.`;
+  const others =
+    targets.length === 0 ? "A person can move it nowhere now." : `A person can move it to: ${targets.join(", ")}.`;
   return { why: `No way leads from ${from} to ${to}. ${others}` };
 }
 

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
+import { problemsOf } from "../data/client.ts";
 import { queries, type Row } from "../data/queries.ts";
 import { ConfirmDialog } from "../tasks/confirm-dialog.tsx";
 import { wayOf } from "../tasks/perform.ts";
 import { useAct } from "../tasks/use-act.ts";
-import { problemsOf } from "../data/client.ts";
 import { tellPerson } from "../ui/toasts.tsx";
 import { dropOn } from "./columns.ts";
 
@@ -14,7 +14,8 @@ export function Drop({ row, to, onEnd }: { row: Row; to: string; onEnd: () => vo
   const explained = useQuery(queries.explain(row.id));
   const acting = useAct(actions.data?.task ?? row, onEnd);
   const isStarted = useRef(false);
-  const isReady = !actions.isFetching && !explained.isFetching && actions.data !== undefined && explained.data !== undefined;
+  const isReady =
+    !actions.isFetching && !explained.isFetching && actions.data !== undefined && explained.data !== undefined;
   const outcome = isReady ? dropOn(actions.data.actions, explained.data.moves, row.status, to) : undefined;
   const action = outcome !== undefined && "action" in outcome ? outcome.action : undefined;
   const way = action === undefined ? undefined : wayOf(action);
@@ -24,7 +25,11 @@ export function Drop({ row, to, onEnd }: { row: Row; to: string; onEnd: () => vo
   const [problem] = acting.problems;
   useEffect(() => {
     const refuse = (why: string) => {
-      tellPerson(`${row.project}#${row.number} stays in ${row.status}. ${why}`, `signalbox task explain ${row.id}`, "bad");
+      tellPerson(
+        `${row.project}#${row.number} stays in ${row.status}. ${why}`,
+        `signalbox task explain ${row.id}`,
+        "bad",
+      );
       onEnd();
     };
     if (error !== null) return refuse(problemsOf(error)[0]?.text ?? "");

@@ -1,4 +1,4 @@
-import { type Call, createClient, type Given, Refusal, type Route } from "../../api/client.ts";
+import { type Call, createClient, Refusal } from "../../api/client.ts";
 import { Fault } from "../../fault.ts";
 import { setDaemonState } from "./daemon-state.ts";
 import { keyHeaders } from "./page-key.ts";
@@ -41,12 +41,6 @@ function notTheDaemon({ status, statusText }: Response): Fault {
   });
 }
 
-/** Whether the route takes this name in its query. Older daemons lack some. */
-export function takes(route: Route<never, never, unknown> | Route, name: string): boolean {
-  const properties = (route.query?.schema as { properties?: object } | undefined)?.properties;
-  return properties !== undefined && Object.hasOwn(properties, name);
-}
-
 /** What went wrong, for a person: what, and what to do next. */
 export interface Problem {
   readonly code: string;
@@ -59,5 +53,3 @@ export function problemsOf(error: unknown): readonly Problem[] {
   if (error instanceof Fault) return [{ code: error.code, text: error.message, fix: error.hint ?? "" }];
   return [{ code: "page", text: error instanceof Error ? error.message : String(error), fix: "Reload the page." }];
 }
-
-export type { Given };

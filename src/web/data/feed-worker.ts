@@ -41,7 +41,11 @@ async function follow(): Promise<void> {
     if (news.kind !== "event" && news.kind !== "run") last = news;
     for (const port of ports) port.postMessage(news);
   };
-  await followFeed(createBrowserPorts(() => credentials), tell, new AbortController().signal);
+  await followFeed(
+    createBrowserPorts(() => credentials),
+    tell,
+    new AbortController().signal,
+  );
   // Signed out: the next tab that connects tries again.
   following = false;
 }

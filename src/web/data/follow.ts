@@ -1,13 +1,13 @@
 import type { QueryClient } from "@tanstack/react-query";
-import type { EventView } from "../../api/tasks.ts";
 import { routes } from "../../api/routes.ts";
+import type { EventView } from "../../api/tasks.ts";
 import { call } from "./client.ts";
 import { setDaemonState } from "./daemon-state.ts";
 import { createBrowserPorts, type FeedNews, followFeed } from "./event-feed.ts";
 import { setLiveRun } from "./live-runs.ts";
+import { keyHeaders } from "./page-key.ts";
 import { patchRows } from "./patch-rows.ts";
 import type { ListQuery, Row } from "./queries.ts";
-import { keyHeaders } from "./page-key.ts";
 import { emptyPile, marksOf, type Pile, withMarks } from "./stale.ts";
 import { throttled } from "./throttle.ts";
 
@@ -47,7 +47,9 @@ export function followDaemon(client: QueryClient): () => void {
         return setLiveRun(news.run);
       case "live":
         setDaemonState({ connection: "live", isSignedOut: false, version: news.version });
-        return void client.invalidateQueries(news.isFresh ? {} : { predicate: ({ state }) => state.status === "error" });
+        return void client.invalidateQueries(
+          news.isFresh ? {} : { predicate: ({ state }) => state.status === "error" },
+        );
       case "gone":
         return setDaemonState({ connection: "gone" });
       case "signed-out":
@@ -109,7 +111,10 @@ function appendEvent(client: QueryClient, event: EventView): void {
   client.setQueryData<readonly EventView[]>(["task", event.task, "events"], (events) => withEvent(events, event));
 }
 
-export function withEvent(events: readonly EventView[] | undefined, event: EventView): readonly EventView[] | undefined {
+export function withEvent(
+  events: readonly EventView[] | undefined,
+  event: EventView,
+): readonly EventView[] | undefined {
   if (events === undefined || (events.at(-1)?.position ?? 0) >= event.position) return events;
   return [...events, event];
 }

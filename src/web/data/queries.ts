@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
-import type { BodyOf, QueryOf } from "../../api/client.ts";
+import type { QueryOf } from "../../api/client.ts";
 import { type Routes, routes } from "../../api/routes.ts";
 import type { TaskRow } from "../../api/task-lists.ts";
 import { call } from "./client.ts";
@@ -9,7 +9,6 @@ import type { TaskPart } from "./stale.ts";
 export type Row = TaskRow;
 
 export type ListQuery = NonNullable<QueryOf<Routes["listTasks"]>>;
-export type CreateTask = BodyOf<Routes["createTask"]>;
 
 const ofTask = (task: string) => ({ params: { task } });
 const taskKey = (task: string, part: TaskPart | "view" | "events" | "screen", ...more: readonly string[]) =>
@@ -51,7 +50,10 @@ export const queries = {
     queryOptions({
       queryKey: taskKey(task, "diff", sinceReview ? "since-review" : "all"),
       queryFn: () =>
-        call(routes.diffTask, { ...ofTask(task), query: { text: "true", ...(sinceReview ? { sinceReview: "true" } : {}) } }),
+        call(routes.diffTask, {
+          ...ofTask(task),
+          query: { text: "true", ...(sinceReview ? { sinceReview: "true" } : {}) },
+        }),
     }),
   taskRuns: (task: string) =>
     queryOptions({

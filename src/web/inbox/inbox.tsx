@@ -1,13 +1,13 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { Row } from "../data/queries.ts";
-import { useKeys } from "../shell/use-keys.ts";
+import { useKeys } from "../keys/use-keys.ts";
+import { neighbourOf, useWaitingQuery } from "../tasks/waiting.ts";
 import { visibleLine } from "../text/visible.ts";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";
 import { Ago } from "../ui/text.tsx";
 import { InboxTask } from "./inbox-task.tsx";
-import { neighbourOf, useWaitingQuery } from "./waiting.ts";
 
 /** What waits for the person, oldest first: the list, and beside it the chosen task with what it asks. */
 export function Inbox() {
@@ -56,7 +56,10 @@ export function Inbox() {
                 ))}
               </ul>
             </section>
-            <section aria-label="The chosen task" className={`min-w-0 flex-1 ${chosen === undefined ? "hidden md:block" : ""}`}>
+            <section
+              aria-label="The chosen task"
+              className={`min-w-0 flex-1 ${chosen === undefined ? "hidden md:block" : ""}`}
+            >
               {chosen === undefined ? (
                 <Empty title="Choose a task">
                   With <kbd>j</kbd> and <kbd>k</kbd>, or a click. After each answer the next one comes up by itself.

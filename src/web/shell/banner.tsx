@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useDaemonState } from "../data/daemon-state.ts";
 import { queries } from "../data/queries.ts";
+import { visibleLine } from "../text/visible.ts";
 import { Button } from "../ui/button.tsx";
 import { Command } from "../ui/command.tsx";
-import { visibleLine } from "../text/visible.ts";
 
 declare const builtVersion: string;
 
@@ -49,7 +49,10 @@ export function Banner() {
 function Bar({ tone, command, children }: { tone: "bad" | "warn"; command?: string; children: ReactNode }) {
   const colours = tone === "bad" ? "bg-bad-soft text-bad" : "bg-warn-soft text-warn";
   return (
-    <div role="alert" className={`flex flex-wrap items-center gap-3 border-b border-line px-4 py-2 font-medium ${colours}`}>
+    <div
+      role="alert"
+      className={`flex flex-wrap items-center gap-3 border-b border-line px-4 py-2 font-medium ${colours}`}
+    >
       {children}
       {command !== undefined && <Command text={command} />}
     </div>

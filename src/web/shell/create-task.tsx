@@ -70,7 +70,6 @@ export function CreateTask({ onClose }: { onClose: () => void }) {
         }}
       >
         <Field label="What is to be done">
-          {/* biome-ignore lint/a11y/noAutofocus: a person who opens this dialog wants to write here. */}
           <input autoFocus required value={summary} onChange={(e) => setSummary(e.target.value)} className={field} />
         </Field>
         <Field label="Context (what the agent should know)">
@@ -85,7 +84,12 @@ export function CreateTask({ onClose }: { onClose: () => void }) {
             </select>
           </Field>
           <Field label="Branch">
-            <input value={branch} onChange={(e) => setBranch(e.target.value)} placeholder="chosen for you" className={field} />
+            <input
+              value={branch}
+              onChange={(e) => setBranch(e.target.value)}
+              placeholder="chosen for you"
+              className={field}
+            />
           </Field>
           <Field label="Workflow">
             <input

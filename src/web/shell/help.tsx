@@ -1,7 +1,7 @@
+import { keyTable } from "../keys/key-table.ts";
 import { Key } from "../ui/button.tsx";
 import { Command } from "../ui/command.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { keyTable } from "./keys.ts";
 
 /** The keys, from the table that the handler reads. */
 export function Help({ onClose }: { onClose: () => void }) {
@@ -25,7 +25,8 @@ export function Help({ onClose }: { onClose: () => void }) {
         </tbody>
       </table>
       <p className="mt-3 text-muted">
-        A task's own keys are shown on its buttons and in its menu. They follow its workflow; one that is not allowed now says why.
+        A task's own keys are shown on its buttons and in its menu. They follow its workflow; one that is not allowed
+        now says why.
       </p>
     </Dialog>
   );

@@ -3,10 +3,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { Command as Menu } from "cmdk";
 import { useState } from "react";
 import { queries } from "../data/queries.ts";
+import { keyTable } from "../keys/key-table.ts";
 import { visibleLine } from "../text/visible.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Status } from "../ui/status.tsx";
-import { keyTable } from "./keys.ts";
 
 const itemClass =
   "flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 data-[selected=true]:bg-chosen pointer-coarse:py-3";
@@ -24,7 +24,10 @@ export function Palette({
   const [words, setWords] = useState("");
   const navigate = useNavigate();
   const q = words.trim();
-  const found = useQuery({ ...queries.tasks({ ...(q === "" ? {} : { q }), limit: "20" }), placeholderData: (before) => before });
+  const found = useQuery({
+    ...queries.tasks({ ...(q === "" ? {} : { q }), limit: "20" }),
+    placeholderData: (before) => before,
+  });
   const runs: Partial<Record<(typeof keyTable)[number]["id"], () => void>> = {
     "go-inbox": () => void navigate({ to: "/" }),
     "go-board": () => void navigate({ to: "/board" }),

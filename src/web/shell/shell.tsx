@@ -2,15 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { queries } from "../data/queries.ts";
-import { useWaiting } from "../inbox/waiting.ts";
+import { keyTable } from "../keys/key-table.ts";
+import { listenToKeys, useKeys } from "../keys/use-keys.ts";
+import { useWaiting } from "../tasks/waiting.ts";
 import { Count } from "../ui/status.tsx";
 import { Toasts } from "../ui/toasts.tsx";
 import { Banner } from "./banner.tsx";
-import { keyTable } from "./keys.ts";
 import { places } from "./places.ts";
 import { ProjectSwitch } from "./project-switch.tsx";
 import { setTheme, themes, useTheme } from "./theme.ts";
-import { listenToKeys, useKeys } from "./use-keys.ts";
 
 const Help = lazy(() => import("./help.tsx").then(({ Help }) => ({ default: Help })));
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })));
@@ -61,7 +61,9 @@ export function Shell() {
       <Toasts />
       <Suspense fallback={null}>
         {opened === "help" && <Help onClose={close} />}
-        {opened === "palette" && <Palette onClose={close} onCreate={() => open("create")} onHelp={() => open("help")} />}
+        {opened === "palette" && (
+          <Palette onClose={close} onCreate={() => open("create")} onHelp={() => open("help")} />
+        )}
         {opened === "create" && <CreateTask onClose={close} />}
       </Suspense>
     </div>
@@ -142,7 +144,13 @@ function ThemeSwitch() {
           key={each}
           className="flex-1 cursor-pointer rounded px-1 text-center text-xs leading-6 text-muted has-checked:bg-chosen has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
-          <input type="radio" name="theme" className="sr-only" checked={theme === each} onChange={() => setTheme(each)} />
+          <input
+            type="radio"
+            name="theme"
+            className="sr-only"
+            checked={theme === each}
+            onChange={() => setTheme(each)}
+          />
           {each}
         </label>
       ))}

@@ -6,6 +6,7 @@ import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { call } from "../data/client.ts";
 import { queries } from "../data/queries.ts";
+import { shortDuration } from "../text/time.ts";
 import { visibleLine } from "../text/visible.ts";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { Ago, Screen } from "../ui/text.tsx";
@@ -22,7 +23,8 @@ export function AgentPart({ task }: { task: TaskView }) {
       {(all) => {
         if (all.length === 0) return <Empty title="No agent has worked on this task yet">{task.waiting}</Empty>;
         const newest = [...all].sort((a, b) => b.startedAt.localeCompare(a.startedAt));
-        const chosen = newest.find(({ key }) => key === run) ?? newest.find(({ endedAt }) => endedAt === null) ?? newest[0];
+        const chosen =
+          newest.find(({ key }) => key === run) ?? newest.find(({ endedAt }) => endedAt === null) ?? newest[0];
         return (
           <div className="flex h-full flex-col">
             <ul className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3 py-2">
@@ -52,7 +54,8 @@ function RunLink({ run: { key, status, activity, duration, usage }, isChosen }: 
     >
       <span className="font-mono font-medium">{key}</span>
       <span className="ml-2 text-xs text-muted">
-        {status === "running" ? activity : status} · {Math.round(duration / 1_000)}s{cost}
+        {status === "running" ? activity : status} · {shortDuration(duration)}
+        {cost}
       </span>
     </Link>
   );
@@ -77,7 +80,7 @@ function RunScreen({ run }: { run: RunView }) {
     <>
       <p className="flex flex-wrap gap-x-3 px-4 py-1 text-sm text-muted">
         <span>{run.harness}</span>
-        {run.model !== "" && <span>{run.model}</span>}
+        {run.model !== "" && run.model !== run.harness && <span>{run.model}</span>}
         {run.sandbox && <span>in a sandbox</span>}
         <span>
           started <Ago iso={run.startedAt} /> ago
@@ -93,7 +96,13 @@ function RunScreen({ run }: { run: RunView }) {
         className="mx-3 mb-3 min-h-48 flex-1 overflow-auto rounded-md border border-line bg-panel p-3"
       >
         <Loaded query={screen} what="the screen">
-          {(shown) => (shown.text === "" ? <p className="text-muted">It has shown nothing yet.</p> : <Screen text={shown.text} />)}
+          {(shown) =>
+            shown.text === "" ? (
+              <p className="text-muted">It has shown nothing yet.</p>
+            ) : (
+              <Screen text={shown.text.trimEnd()} />
+            )
+          }
         </Loaded>
       </div>
     </>

@@ -39,15 +39,19 @@ export function ChangesPart({ task }: { task: string }) {
 
 function Changes({ view: { committed, uncommitted, commit, target, protectedChanges } }: { view: DiffView }) {
   if (committed.files.length === 0 && (uncommitted?.files.length ?? 0) === 0)
-    return <Empty title="No changes">The task's branch is the same as {target === "" ? "where it began" : target}.</Empty>;
+    return (
+      <Empty title="No changes">The task's branch is the same as {target === "" ? "where it began" : target}.</Empty>
+    );
   return (
     <div className="space-y-3 p-4">
       <p className="text-sm text-muted">
-        {committed.files.length} files, compared with {target}
+        {committed.files.length === 1 ? "1 file" : `${committed.files.length} files`}, compared with {target}
         {commit !== "" && <span className="ml-2 font-mono">{commit.slice(0, 10)}</span>}
       </p>
       {protectedChanges.length > 0 && (
-        <p className="rounded-md bg-bad-soft px-3 py-2">It changes what decides about work: {visible(protectedChanges.join(", "))}</p>
+        <p className="rounded-md bg-bad-soft px-3 py-2">
+          It changes what decides about work: {visible(protectedChanges.join(", "))}
+        </p>
       )}
       <Files part={committed} />
       {uncommitted !== null && uncommitted.files.length > 0 && (
@@ -76,7 +80,9 @@ function Files({ part }: { part: DiffView["committed"] }) {
           />
         );
       })}
-      {part.isCut && <p className="text-warn">The changes are too many to be shown whole. See them with git, in the workspace.</p>}
+      {part.isCut && (
+        <p className="text-warn">The changes are too many to be shown whole. See them with git, in the workspace.</p>
+      )}
     </>
   );
 }
@@ -124,7 +130,8 @@ function FileBody({ patch }: { patch: FilePatch | undefined }) {
   }, [patch, limit]);
   if (patch === undefined) return <Note>The text of this file is not in the answer: the changes are too many.</Note>;
   if (patch.isBinary) return <Note>A binary file.</Note>;
-  if (file === undefined || file.hunks.length === 0) return <Note>Only its name or its mode has changed, or it is empty.</Note>;
+  if (file === undefined || file.hunks.length === 0)
+    return <Note>Only its name or its mode has changed, or it is empty.</Note>;
   const left = patch.size - limit;
   return (
     <div className="overflow-x-auto border-t border-line">
@@ -136,7 +143,9 @@ function FileBody({ patch }: { patch: FilePatch | undefined }) {
           Show {Math.min(left, maxLines - limit)} more lines
         </Button>
       )}
-      {left > 0 && limit >= maxLines && <Note>{left} more lines are not shown here. See them with git, in the workspace.</Note>}
+      {left > 0 && limit >= maxLines && (
+        <Note>{left} more lines are not shown here. See them with git, in the workspace.</Note>
+      )}
     </div>
   );
 }

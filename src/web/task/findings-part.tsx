@@ -41,7 +41,11 @@ export function FindingsPart({ task }: { task: TaskView }) {
     <Loaded query={findings} what="the findings">
       {({ findings: all, said }) => {
         if (all.length === 0)
-          return <Empty title="No findings">{said === "" ? "No review has reported a defect." : <Plain text={said} />}</Empty>;
+          return (
+            <Empty title="No findings">
+              {said === "" ? "No review has reported a defect." : <Plain text={said} />}
+            </Empty>
+          );
         const open = all.filter(({ state }) => state === "open");
         const sorted = [...open, ...all.filter(({ state }) => state !== "open")];
         const ids = [...chosen].filter((id) => open.some((finding) => finding.id === id));
@@ -111,7 +115,9 @@ function OneFinding({
         )}
         <span className="font-mono text-xs text-muted">{id}</span>
         <Line text={title} className="min-w-0 flex-1" />
-        <span className={`rounded px-1.5 text-xs ${severe.includes(severity) ? "bg-bad-soft text-bad" : "bg-sunken text-muted"}`}>
+        <span
+          className={`rounded px-1.5 text-xs ${severe.includes(severity) ? "bg-bad-soft text-bad" : "bg-sunken text-muted"}`}
+        >
           {severity}
         </span>
         <span className="rounded bg-sunken px-1.5 text-xs text-muted">{state}</span>

@@ -31,7 +31,11 @@ export function Overview({ task }: { task: TaskView }) {
   );
 }
 
-function Explanation({ explanation: { where, blocked, moves, next, warnings, owed } }: { explanation: ExplanationView }) {
+function Explanation({
+  explanation: { where, blocked, moves, next, warnings, owed },
+}: {
+  explanation: ExplanationView;
+}) {
   const failed = owed.filter(({ state }) => state === "failed");
   return (
     <>

@@ -23,7 +23,9 @@ export function TaskFilePart({ task }: { task: string }) {
               </Button>
             </div>
             {isRaw ? (
-              <pre className="overflow-x-auto rounded-md border border-line bg-panel p-3 font-mono text-sm">{visible(text)}</pre>
+              <pre className="overflow-x-auto rounded-md border border-line bg-panel p-3 font-mono text-sm">
+                {visible(text)}
+              </pre>
             ) : (
               sections.map(({ heading, text: body }) => (
                 <section key={heading} className="rounded-md border border-line bg-panel px-4 py-3">
@@ -37,7 +39,9 @@ export function TaskFilePart({ task }: { task: string }) {
                 </section>
               ))
             )}
-            {!isRaw && sections.length === 0 && <Empty title="Nothing is written yet">Agents write their plan and their results here.</Empty>}
+            {!isRaw && sections.length === 0 && (
+              <Empty title="Nothing is written yet">Agents write their plan and their results here.</Empty>
+            )}
           </div>
         );
       }}

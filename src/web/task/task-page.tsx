@@ -3,11 +3,11 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { lazy, Suspense } from "react";
 import type { TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
+import { useKeys } from "../keys/use-keys.ts";
 import { type TaskPartName, taskParts } from "../search.ts";
-import { useKeys } from "../shell/use-keys.ts";
 import { ActionBar } from "../tasks/action-bar.tsx";
-import { Count, Status } from "../ui/status.tsx";
 import { Loaded, Loading } from "../ui/states.tsx";
+import { Count, Status } from "../ui/status.tsx";
 import { Ago, Line } from "../ui/text.tsx";
 import { AgentPart } from "./agent-part.tsx";
 import { FindingsPart } from "./findings-part.tsx";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { useCanAct } from "../data/daemon-state.ts";
-import { useKeys } from "../shell/use-keys.ts";
+import { useKeys } from "../keys/use-keys.ts";
 import { Button, Key } from "../ui/button.tsx";
 import { Command } from "../ui/command.tsx";
 import { closePopover, Popover } from "../ui/popover.tsx";
@@ -134,7 +134,9 @@ function ActionMenu({ actions, start }: { actions: readonly ActionView[]; start:
             </span>
             {action.key !== "" && <Key>{action.key}</Key>}
           </button>
-          {action.allowed && wayOf(action).kind === "terminal" && <Command text={action.command} className="mb-1 ml-2" />}
+          {action.allowed && wayOf(action).kind === "terminal" && (
+            <Command text={action.command} className="mb-1 ml-2" />
+          )}
         </li>
       ))}
     </ul>

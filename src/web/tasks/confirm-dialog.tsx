@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import type { ActionView, MergeView, TaskView } from "../../api/tasks.ts";
 import { routes } from "../../api/routes.ts";
+import type { ActionView, MergeView, TaskView } from "../../api/tasks.ts";
 import { call } from "../data/client.ts";
 import { useCanAct } from "../data/daemon-state.ts";
 import { Button } from "../ui/button.tsx";
@@ -48,7 +48,11 @@ export function ConfirmDialog({
           <Button ref={button} onClick={onClose}>
             Do nothing
           </Button>
-          <Button look={action.name === "merge" ? "main" : "bad"} disabled={!canAct || acting.isBusy} onClick={onConfirm}>
+          <Button
+            look={action.name === "merge" ? "main" : "bad"}
+            disabled={!canAct || acting.isBusy}
+            onClick={onConfirm}
+          >
             {acting.isBusy ? "Working …" : action.label}
           </Button>
         </div>
@@ -72,7 +76,8 @@ function MergeOutlook({ task }: { task: TaskView }) {
 }
 
 function Outlook({ merge: { commits, target, changed, reason, warnings, untested, pushed } }: { merge: MergeView }) {
-  const tests = untested === "off" ? "Merges are not tested here." : untested === null ? "" : "No test command was found.";
+  const tests =
+    untested === "off" ? "Merges are not tested here." : untested === null ? "" : "No test command was found.";
   const push = pushed === null ? "" : `The result is pushed to ${pushed.remote}.`;
   const said = [reason, tests, push, ...warnings].filter((each) => each !== "");
   return (

@@ -1,6 +1,6 @@
-import type { ActionView } from "../../api/tasks.ts";
 import type { Given } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
+import type { ActionView } from "../../api/tasks.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { call } from "../data/client.ts";
 
@@ -37,7 +37,10 @@ const moved = ({ kind, task, why }: { kind: string; task: { status: string }; wh
 const toldOf = (told: { run: string; how: "message" | "start" } | null) =>
   told === null ? "" : told.how === "message" ? ` ${told.run} is told.` : ` ${told.run} is started with it.`;
 const mergeTold = ({ state, reason, target, warnings }: MergeAnswer) =>
-  [state === "merged" ? `Merged into ${target}.` : state === "lined-up" ? `In the queue of ${target}.` : reason, ...warnings]
+  [
+    state === "merged" ? `Merged into ${target}.` : state === "lined-up" ? `In the queue of ${target}.` : reason,
+    ...warnings,
+  ]
     .filter((each) => each !== "")
     .join("\n");
 interface MergeAnswer {
@@ -91,7 +94,10 @@ export const ways: Readonly<Record<string, Way>> = {
     kind: "ask-daemon",
     asksText: "Your message",
     async send(task, _, input) {
-      const { to, waitsFor } = await call(routes.sendMessage, { ...given(task, input), body: { text: input.text ?? "" } });
+      const { to, waitsFor } = await call(routes.sendMessage, {
+        ...given(task, input),
+        body: { text: input.text ?? "" },
+      });
       return waitsFor === "" ? `The message to ${to} is on its way.` : `${to} gets the message later: ${waitsFor}`;
     },
   },
@@ -132,7 +138,9 @@ export const ways: Readonly<Record<string, Way>> = {
     async send(task, _, input) {
       const { from, commits, files } = await call(routes.syncTask, { ...given(task, input), body: {} });
       if (files.length > 0) return `It conflicts with ${from} in ${files.join(", ")}. The branch has not moved.`;
-      return commits === 0 ? `It has everything of ${from} already.` : `${commits} commits of ${from} are in its branch.`;
+      return commits === 0
+        ? `It has everything of ${from} already.`
+        : `${commits} commits of ${from} are in its branch.`;
     },
   },
   "create-pr": {
@@ -152,7 +160,8 @@ export const ways: Readonly<Record<string, Way>> = {
   },
   cancel: {
     kind: "ask-daemon",
-    danger: "Its agents are ended, and the task with the parts of its plan is over. Its work is kept, and stays unmerged.",
+    danger:
+      "Its agents are ended, and the task with the parts of its plan is over. Its work is kept, and stays unmerged.",
     async send(task, _, input) {
       const { left } = await call(routes.cancelTask, { ...given(task, input), body: {} });
       return left.length === 0 ? "Cancelled." : `Cancelled. Below it stay open: ${left.join(", ")}`;
@@ -196,5 +205,7 @@ export function wayOf({ name }: Pick<ActionView, "name">): Way {
 
 /** The command that does the same, with what the person wrote. */
 export function commandWith({ command }: Pick<ActionView, "command">, text: string | undefined): string {
-  return text === undefined ? command : command.replace(/"Your (?:answer|message)"|"What should change"|yes$/, () => shellWord(text));
+  return text === undefined
+    ? command
+    : command.replace(/"Your (?:answer|message)"|"What should change"|yes$/, () => shellWord(text));
 }

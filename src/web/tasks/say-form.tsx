@@ -1,8 +1,8 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
-import { useDraft } from "../data/drafts.ts";
 import { useCanAct } from "../data/daemon-state.ts";
+import { useDraft } from "../data/drafts.ts";
 import { Button } from "../ui/button.tsx";
 import { type ActionInput, wayOf } from "./perform.ts";
 import type { Acting } from "./use-act.ts";
@@ -79,7 +79,10 @@ export function SayForm({
           {acting.isBusy ? "Sending …" : sendLabel(action)}
         </Button>
         {question?.answer === "confirm" && (
-          <Button disabled={!canAct || acting.isBusy} onClick={() => void acting.act(action, { ...input, text: "yes" })}>
+          <Button
+            disabled={!canAct || acting.isBusy}
+            onClick={() => void acting.act(action, { ...input, text: "yes" })}
+          >
             Yes
           </Button>
         )}
@@ -95,5 +98,11 @@ export function SayForm({
 }
 
 function sendLabel({ name }: ActionView): string {
-  return name === "request-changes" ? "Request changes" : name === "send" ? "Send" : name === "reply" ? "Reply" : "Answer";
+  return name === "request-changes"
+    ? "Request changes"
+    : name === "send"
+      ? "Send"
+      : name === "reply"
+        ? "Reply"
+        : "Answer";
 }

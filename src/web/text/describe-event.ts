@@ -1,7 +1,20 @@
 import type { EventView } from "../../api/tasks.ts";
 
 /** Fields of an event that a person wants to read, in this order. What is about commits and hashes is left out. */
-const told: readonly string[] = ["action", "word", "text", "message", "reason", "summary", "status", "sections", "changed", "files", "title", "url"];
+const told: readonly string[] = [
+  "action",
+  "word",
+  "text",
+  "message",
+  "reason",
+  "summary",
+  "status",
+  "sections",
+  "changed",
+  "files",
+  "title",
+  "url",
+];
 
 /** An event as one line: what happened, with whom and why. */
 export function describeEvent({ data }: Pick<EventView, "data">): string {

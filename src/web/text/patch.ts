@@ -18,7 +18,13 @@ export function filesOfPatch(patch: string): readonly FilePatch[] {
     .filter((part) => part.startsWith("diff --git "))
     .map((part) => {
       const lines = part.split("\n");
-      const head = lines.slice(0, Math.max(1, lines.findIndex((line) => line.startsWith("@@"))));
+      const head = lines.slice(
+        0,
+        Math.max(
+          1,
+          lines.findIndex((line) => line.startsWith("@@")),
+        ),
+      );
       const isLong = lines.some((line) => line.length > maxLine);
       return {
         path: pathOf(head.length > 1 ? head : lines.slice(0, 8)),

@@ -12,7 +12,8 @@ export function sectionsOf(document: string): readonly Section[] {
   let fence = "";
   for (const line of body.split("\n")) {
     const [, mark = ""] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
-    if (mark !== "" && (fence === "" || (mark.startsWith(fence) && line.trim() === mark))) fence = fence === "" ? mark : "";
+    if (mark !== "" && (fence === "" || (mark.startsWith(fence) && line.trim() === mark)))
+      fence = fence === "" ? mark : "";
     const [, heading] = fence === "" ? (/^## +(.*?) *#* *$/.exec(line) ?? []) : [];
     if (heading === undefined) current.push(line);
     else {

@@ -21,7 +21,6 @@ export function Button({ look = "plain", hint, children, className = "", type = 
   return (
     <button
       {...rest}
-      // biome-ignore lint/a11y/useButtonType: it is "button" unless a form asks for "submit".
       type={type}
       className={`inline-flex items-center justify-center gap-1.5 rounded-md border px-2.5 py-1 font-medium whitespace-nowrap transition-colors disabled:opacity-50 pointer-coarse:min-h-11 pointer-coarse:px-4 ${looks[look]} ${className}`}
     >

@@ -1,5 +1,5 @@
 import { type ReactNode, useId } from "react";
-import { type ButtonLook, Button } from "./button.tsx";
+import { Button, type ButtonLook } from "./button.tsx";
 
 /** A native popover below the button that opens it. */
 export function Popover({
@@ -19,7 +19,11 @@ export function Popover({
       <Button look={look} popoverTarget={id} disabled={disabled}>
         {label}
       </Button>
-      <div id={id} popover="auto" className="below max-h-[70dvh] w-96 max-w-[calc(100vw-1rem)] overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-xl">
+      <div
+        id={id}
+        popover="auto"
+        className="below max-h-[70dvh] w-96 max-w-[calc(100vw-1rem)] overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-xl"
+      >
         {children}
       </div>
     </>

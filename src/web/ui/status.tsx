@@ -11,7 +11,7 @@ export function signalOf(task: Omit<Shown, "status">): { readonly tone: keyof ty
   if (task.outcome === "failed") return { tone: "bad", word: "failed" };
   if (task.outcome !== null) return { tone: "over", word: "cancelled" };
   if (task.paused !== "") return { tone: "over", word: "paused" };
-  return task.waiting === "" ? { tone: "moves", word: "running" } : { tone: "over", word: "queued" };
+  return task.waiting === "" ? { tone: "moves", word: "running" } : { tone: "over", word: "in the queue" };
 }
 
 const tones = {
@@ -26,7 +26,10 @@ const tones = {
 export function Status({ task }: { task: Shown }) {
   const { tone, word } = signalOf(task);
   return (
-    <span title={word} className={`inline-block max-w-48 truncate rounded px-1.5 text-xs leading-5 font-medium ${tones[tone]}`}>
+    <span
+      title={word}
+      className={`inline-block max-w-48 truncate rounded px-1.5 text-xs leading-5 font-medium ${tones[tone]}`}
+    >
       {visibleLine(task.status)}
     </span>
   );
@@ -36,5 +39,7 @@ export function Status({ task }: { task: Shown }) {
 export function Count({ of, isUrgent = false }: { of: number; isUrgent?: boolean }) {
   if (of === 0) return null;
   const tone = isUrgent ? "bg-warn-soft text-warn" : "bg-sunken text-muted";
-  return <span className={`rounded-full px-1.5 text-xs font-semibold tabular-nums ${tone}`}>{of > 999 ? "999+" : of}</span>;
+  return (
+    <span className={`rounded-full px-1.5 text-xs font-semibold tabular-nums ${tone}`}>{of > 999 ? "999+" : of}</span>
+  );
 }

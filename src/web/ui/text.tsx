@@ -35,7 +35,11 @@ export function Screen({ text, className = "" }: { text: string; className?: str
           ...(style.dim ? { opacity: 0.7 } : {}),
           ...(style.italic ? { fontStyle: "italic" } : {}),
           ...(style.underline || style.strike
-            ? { textDecoration: [style.underline && "underline", style.strike && "line-through"].filter(Boolean).join(" ") }
+            ? {
+                textDecoration: [style.underline && "underline", style.strike && "line-through"]
+                  .filter(Boolean)
+                  .join(" "),
+              }
             : {}),
         };
         return (
@@ -49,7 +53,7 @@ export function Screen({ text, className = "" }: { text: string; className?: str
   );
 }
 
-const LazyMarkdown = lazy(() => import("./markdown-view.tsx"));
+const LazyMarkdown = lazy(() => import("./markdown-view.tsx").then(({ MarkdownView }) => ({ default: MarkdownView })));
 
 /** Markdown that agents or people wrote. Until its reader is loaded, it is shown as text. */
 export function Markdown({ text }: { text: string }) {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { createKeyReader, type KeyId, keyName } from "./keys.ts";
+import { createKeyReader, type KeyId, keyName } from "./key-table.ts";
 
 type Handlers = Partial<Record<KeyId, () => void>>;
 /** Keys that the table does not have, such as those of a task's actions. True if it was one. */
