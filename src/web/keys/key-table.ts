@@ -45,7 +45,8 @@ export function createKeyReader(table: readonly { readonly id: KeyId; readonly k
       begunAt = at;
       return { waits: true };
     }
-    return { key };
+    // "g x" is no key of its own: the x must not do what it does alone.
+    return { key: pressed };
   };
 }
 
