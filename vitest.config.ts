@@ -94,7 +94,6 @@ export default defineConfig({
           name: "web",
           expect,
           include: ["test/web/**/*.test.ts"],
-          globalSetup: "test/web/build-page.ts",
           pool: "forks",
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -126,9 +126,10 @@ if (!options["no-page"]) await addPage();
 
 /** The page is built only if one of its sources is newer. Without it everything but the page works. */
 async function addPage(): Promise<void> {
-  const [old, web] = [join(place, "web"), join(folder, "web")];
+  const web = join(folder, "web");
+  const old = [join(place, "web"), join(root, "dist", "web")].find(isPageCurrent);
   try {
-    if (isPageCurrent(old)) cpSync(old, web, { recursive: true, preserveTimestamps: true });
+    if (old !== undefined) cpSync(old, web, { recursive: true, preserveTimestamps: true });
     else await buildPage(web, version);
   } catch (error) {
     if (options["must-have-page"]) throw error;
