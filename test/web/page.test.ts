@@ -57,6 +57,23 @@ const waits = async (branch: string, summary = `About ${branch}`) => {
   return id;
 };
 
+test("a link signs a browser in once: a second use says how to get a new one, and nothing is shown without a session", async () => {
+  const { page, misdeeds } = await stage.browser();
+  expect(page.url()).not.toContain("sign-in");
+  const link = await stage.link();
+  const [first, second] = [await stage.stranger(), await stage.stranger()];
+  await first.page.goto(stage.address);
+  await first.page.getByText("This browser is not signed in").waitFor();
+  await first.page.getByText("$ signalbox web").waitFor();
+  await first.page.goto(link);
+  await first.page.reload();
+  await first.page.getByText("Nothing waits for you").waitFor();
+  await second.page.goto(link);
+  await second.page.getByRole("alert").waitFor();
+  await second.page.getByText("$ signalbox web").waitFor();
+  expect(misdeeds).toEqual([]);
+});
+
 test("a question is answered and the work is merged with the keyboard alone", async () => {
   const id = await waits("asks");
   const { page, goTo, misdeeds } = visitor;
@@ -102,7 +119,6 @@ test("what an agent writes runs nothing, loads nothing, and is seen", async () =
   ]) {
     await goTo(path);
     await page.getByText("‹U+202E›").or(page.getByText("<img src=x onerror=alert(1)>")).first().waitFor();
-    await page.waitForLoadState("networkidle", { timeout: 1_000 }).catch(() => undefined);
   }
   await goTo(`/tasks/${id}?part=task-file`);
   await page.getByText("<script>alert(1)</script>").first().waitFor();
@@ -128,9 +144,9 @@ test("while the daemon is gone the page says so, sends nothing and keeps the dra
   const banner = page.getByText("What you see may be out of date");
   await banner.waitFor();
   expect(await page.getByRole("button", { name: /^Answer( Ctrl ↵)?$/ }).isDisabled()).toBe(true);
-  await page.reload();
   await stage.restart();
   await banner.waitFor({ state: "detached" });
+  await page.reload();
   await page.getByText("How many?").first().waitFor();
   expect(await page.getByRole("textbox", { name: "Your answer" }).inputValue()).toBe("Two of");
   // What happens after the restart is seen without a reload.

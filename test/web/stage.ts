@@ -1,53 +1,57 @@
-import { existsSync, mkdtempSync, readFileSync, statSync } from "node:fs";
-import { createServer, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { routes } from "../../src/api/routes.ts";
 import { openStage, type StageOptions } from "../agents/stage.ts";
-import { root } from "../documents.ts";
 import { removeFolder } from "../remove-folder.ts";
 
 export type WebStage = Awaited<ReturnType<typeof openWebStage>>;
 
 /** A real daemon with scripted agents, and browsers that show its page. */
 export async function openWebStage(options: StageOptions = {}) {
-  const port = await freePort();
-  const stage = await openStage({ ...options, config: `port: ${port}\n${options.config ?? ""}` });
-  const server = await servePage(port, () => readFileSync(stage.places.humanToken, "utf8").trim());
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stage = await openStage(options);
+  /** Works once. */
+  const link = async () => (await stage.call(routes.makeWebLink, { body: {} })).link;
+  const { origin: address } = new URL(await link());
   const open = new Set<() => Promise<void>>();
+  const launch = async (size: Size = { width: 1280, height: 800 }): Promise<Visitor> => {
+    const profile = mkdtempSync(join(tmpdir(), "signalbox-browser-"));
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath: findChromium(),
+      headless: true,
+      viewport: size,
+      hasTouch: size.width < 500,
+      args: ["--disable-dev-shm-usage", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    });
+    open.add(async () => {
+      await context.close();
+      removeFolder(profile);
+    });
+    return visit(context, address);
+  };
   return {
     ...stage,
-    address,
-    /** Opens a browser of its own, with its own storage. */
-    async browser(size = { width: 1280, height: 800 }): Promise<Visitor> {
-      const profile = mkdtempSync(join(tmpdir(), "signalbox-browser-"));
-      const context = await chromium.launchPersistentContext(profile, {
-        executablePath: findChromium(),
-        headless: true,
-        viewport: size,
-        hasTouch: size.width < 500,
-        args: ["--disable-dev-shm-usage", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
-      });
-      open.add(async () => {
-        await context.close();
-        removeFolder(profile);
-      });
-      return visit(context, address);
+    ...{ address, link },
+    /** Opens a browser of its own, with its own storage, and signs it in. */
+    async browser(size?: Size): Promise<Visitor> {
+      const visitor = await launch(size);
+      await visitor.page.goto(await link());
+      await visitor.page.getByRole("navigation", { name: "Places" }).filter({ visible: true }).waitFor();
+      return visitor;
     },
-    async question(id: string) {
-      const { questions } = await stage.call(routes.listQuestions, { query: { task: id } });
-      return questions[0];
-    },
+    /** Opens a browser that is not signed in. */
+    stranger: () => launch(),
     async close() {
       for (const each of open) await each();
-      server.closeAllConnections();
-      server.close();
       await stage.close();
     },
   };
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
 }
 
 export interface Visitor {
@@ -76,56 +80,4 @@ function findChromium(): string {
   const found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
   if (found === undefined) throw new Error("Chromium is missing. Install it: apt-get install chromium");
   return found;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-const types: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".svg": "image/svg+xml",
-};
-
-/** Serves the built page, and passes requests on to the daemon as a person's. */
-async function servePage(port: number, token: () => string): Promise<Server> {
-  const folder = join(process.env.SIGNALBOX_BUILT ?? root, "dist/web");
-  const server = createServer((asked, answer) => {
-    const path = (asked.url ?? "/").split("?")[0] ?? "/";
-    if (path.startsWith("/v1/")) {
-      const { origin: _, ...headers } = asked.headers;
-      const passed = request(
-        {
-          ...{ host: "127.0.0.1", port, path: asked.url, method: asked.method },
-          headers: { ...headers, host: `127.0.0.1:${port}`, authorization: `Bearer ${token()}` },
-        },
-        (response) => {
-          answer.writeHead(response.statusCode ?? 502, response.headers);
-          response.pipe(answer);
-          response.on("close", () => answer.destroy());
-        },
-      );
-      // As if the page's own daemon were gone.
-      passed.on("error", () => answer.destroy());
-      answer.on("close", () => passed.destroy());
-      asked.pipe(passed);
-      return;
-    }
-    const file = join(folder, path);
-    const isFile = file.startsWith(folder) && existsSync(file) && statSync(file).isFile();
-    const shown = isFile ? file : join(folder, "index.html");
-    answer.writeHead(200, {
-      "content-type": types[extname(shown)] ?? "application/octet-stream",
-      "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
-    });
-    answer.end(readFileSync(shown));
-  });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  return server;
 }

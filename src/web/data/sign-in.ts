@@ -1,4 +1,4 @@
-import { route } from "../../api/client.ts";
+import { routes } from "../../api/routes.ts";
 import { call } from "./client.ts";
 import { setDaemonState } from "./daemon-state.ts";
 import { keepKey } from "./page-key.ts";
@@ -12,16 +12,7 @@ export function takeLinkSecret(): string | undefined {
 
 /** Exchanges the secret for a session, whose cookie the browser keeps. */
 export async function signIn(secret: string): Promise<void> {
-  const { key } = await call(openWebSession, { body: { secret } });
+  const { key } = await call(routes.openWebSession, { body: { secret } });
   keepKey(key);
   setDaemonState({ isSignedOut: false });
 }
-
-const openWebSession = route<unknown, { secret: string }, { key: string }>({
-  name: "openWebSession",
-  method: "POST",
-  path: "/v1/web/sessions",
-  summary: "Sign a browser in",
-  access: "anyone",
-  answer: { schema: {}, check: () => {} },
-});

@@ -41,7 +41,7 @@ export function marksOf({ type, task }: Pick<EventView, "type" | "task">): Marks
     task,
     // What a person can do, and what comes next, depends on everything.
     parts: ["actions", "explain", ...own],
-    isListChanged: type === "task.created" || type === "request.granted",
+    isListChanged: type === "task.created",
     others: asks.some((begin) => type.startsWith(begin)) ? ["questions"] : [],
   };
 }
