@@ -45,6 +45,7 @@ export async function buildPage(folder: string, version: string): Promise<void> 
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
+      rolldownOptions: { checks: { pluginTimings: false } },
     },
     worker: { format: "es" },
   });

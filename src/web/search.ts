@@ -9,6 +9,8 @@ export interface PageSearch {
 
 export interface InboxSearch {
   readonly task?: string;
+  /** Also those that are hidden until later. */
+  readonly snoozed?: "true";
 }
 
 export interface BoardSearch {
@@ -36,7 +38,8 @@ export function readPageSearch(raw: Raw): PageSearch {
 }
 
 export function readInboxSearch(raw: Raw): InboxSearch {
-  return named(raw, "task");
+  const isAll = raw.snoozed === true || raw.snoozed === "true";
+  return { ...named(raw, "task"), ...(isAll ? { snoozed: "true" } : {}) };
 }
 
 export function readBoardSearch(raw: Raw): BoardSearch {

@@ -1,4 +1,4 @@
-import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import type { QueryOf } from "../../api/client.ts";
 import { type Routes, routes } from "../../api/routes.ts";
 import type { TaskRow } from "../../api/task-lists.ts";
@@ -46,14 +46,28 @@ export const queries = {
       queryKey: taskKey(task, "diff", "files"),
       queryFn: () => call(routes.diffTask, { ...ofTask(task), query: { text: "false" } }),
     }),
-  diff: (task: string, sinceReview: boolean) =>
+  /** The files that differ since the task began, or since the work that the person has seen last. */
+  diff: (task: string, sinceSeen: boolean) =>
     queryOptions({
-      queryKey: taskKey(task, "diff", sinceReview ? "since-review" : "all"),
+      queryKey: taskKey(task, "diff", sinceSeen ? "since-seen" : "all"),
       queryFn: () =>
-        call(routes.diffTask, {
-          ...ofTask(task),
-          query: { text: "true", ...(sinceReview ? { sinceReview: "true" } : {}) },
-        }),
+        call(routes.diffTask, { ...ofTask(task), query: { files: "true", ...(sinceSeen ? { from: "seen" } : {}) } }),
+    }),
+  /** The patch of one file, two thousand lines at a time. `commit` makes another commit another patch. */
+  filePatch: (
+    task: string,
+    wanted: { path: string; part: "committed" | "uncommitted"; from: string; commit: string },
+  ) =>
+    infiniteQueryOptions({
+      queryKey: taskKey(task, "diff", "file", wanted.part, wanted.path, wanted.from, wanted.commit),
+      queryFn: ({ pageParam }) => {
+        const { path, part, from } = wanted;
+        const next = pageParam === "" ? {} : { next: pageParam };
+        const query = { path, part, ...(from === "" ? {} : { from }), ...next };
+        return call(routes.diffTask, { ...ofTask(task), query });
+      },
+      initialPageParam: "",
+      getNextPageParam: ({ file }) => file?.next ?? undefined,
     }),
   taskRuns: (task: string) =>
     queryOptions({

@@ -10,6 +10,7 @@ import { Button } from "../ui/button.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";
 import { Line } from "../ui/text.tsx";
+import { SeenMenu, useSeen } from "./seen.tsx";
 
 /** A task that waits: what it asks, what that is about, and the person's actions, in one place. */
 export function InboxTask({
@@ -46,6 +47,7 @@ export function InboxTask({
                 <Status task={task} />
               </p>
             </div>
+            <Seen task={task} commit={changes.isPending ? undefined : (changes.data?.commit ?? "")} onDone={onDone} />
             <Link
               to="/tasks/$task"
               params={{ task: id }}
@@ -74,6 +76,11 @@ export function InboxTask({
       )}
     </Loaded>
   );
+}
+
+function Seen({ task, commit, onDone }: { task: TaskView; commit: string | undefined; onDone: () => void }) {
+  useSeen(task, commit);
+  return <SeenMenu task={task} onDone={onDone} />;
 }
 
 /** Somebody else was faster, or the task went on by itself. */

@@ -1,8 +1,8 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { Row } from "../data/queries.ts";
 import { useKeys } from "../keys/use-keys.ts";
-import { neighbourOf, useWaitingQuery } from "../tasks/waiting.ts";
+import { isSnoozed, neighbourOf, useWaitingQuery } from "../tasks/waiting.ts";
 import { visibleLine } from "../text/visible.ts";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";
@@ -12,9 +12,11 @@ import { InboxTask } from "./inbox-task.tsx";
 /** What waits for the person, oldest first: the list, and beside it the chosen task with what it asks. */
 export function Inbox() {
   const waiting = useWaitingQuery();
-  const { task: chosen } = useSearch({ from: "/" });
+  const { task: chosen, snoozed } = useSearch({ from: "/" });
   const navigate = useNavigate({ from: "/" });
-  const rows = waiting.data?.tasks ?? [];
+  const all = waiting.data?.tasks ?? [];
+  const hidden = all.filter(isSnoozed).length;
+  const rows = snoozed === "true" ? all : all.filter((row) => !isSnoozed(row));
   const ids = rows.map(({ id }) => id);
   const choose = (task: string | undefined, replace = true) =>
     void navigate({ search: (before) => ({ ...before, task }), replace });
@@ -40,6 +42,7 @@ export function Inbox() {
         rows.length === 0 && chosen === undefined ? (
           <Empty title="Nothing waits for you">
             Agents that ask something, reviews to approve and tasks that are held appear here.
+            {hidden > 0 && <SnoozedLink count={hidden} isShown={false} />}
           </Empty>
         ) : (
           <div className="flex h-full">
@@ -49,6 +52,7 @@ export function Inbox() {
             >
               <h1 className="border-b border-line px-4 py-2 font-semibold">
                 {rows.length === 1 ? "1 task waits for you" : `${rows.length} tasks wait for you`}
+                {hidden > 0 && <SnoozedLink count={hidden} isShown={snoozed === "true"} />}
               </h1>
               <ul>
                 {rows.map((row) => (
@@ -81,6 +85,18 @@ export function Inbox() {
   );
 }
 
+function SnoozedLink({ count, isShown }: { count: number; isShown: boolean }) {
+  return (
+    <Link
+      from="/"
+      search={(before) => ({ ...before, snoozed: isShown ? undefined : ("true" as const) })}
+      className="ml-2 text-sm font-normal text-accent underline"
+    >
+      {isShown ? `Hide ${count} snoozed` : `${count} snoozed`}
+    </Link>
+  );
+}
+
 function InboxRow({ row, isChosen, choose }: { row: Row; isChosen: boolean; choose: () => void }) {
   const ref = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -102,7 +118,10 @@ function InboxRow({ row, isChosen, choose }: { row: Row; isChosen: boolean; choo
           <Status task={row} />
           <Ago iso={row.ask?.since ?? row.since} className="ml-auto" />
         </span>
-        <span className="mt-0.5 block truncate font-medium" dir="auto">
+        <span className={`mt-0.5 block truncate ${row.unread ? "font-semibold" : ""}`} dir="auto">
+          {row.unread && (
+            <span title="Not seen yet" className="mr-1.5 inline-block size-2 rounded-full bg-accent align-middle" />
+          )}
           {visibleLine(row.summary)}
         </span>
         <span className="line-clamp-2 text-sm text-muted" dir="auto">

@@ -1,11 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { Diff, Hunk, parseDiff } from "react-diff-view";
-import type { DiffView } from "../../api/work.ts";
+import type { DiffPart, DiffView } from "../../api/work.ts";
 import { queries } from "../data/queries.ts";
 import { Lines } from "../tasks/changed-files.tsx";
-import { type FilePatch, filesOfPatch } from "../text/patch.ts";
 import { visible } from "../text/visible.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
@@ -13,39 +12,42 @@ import { Line } from "../ui/text.tsx";
 import "react-diff-view/style/index.css";
 import "./diff.css";
 
-/** Files with more lines are drawn only when asked for: each line is several elements. */
-const maxOpen = 500;
-/** More lines than this of one file are never drawn. */
-const maxLines = 2_000;
+/** Files with more changed lines stay closed: each line is several elements. */
+const maxOpen = 400;
 
-/** What the task changes, file by file. */
+/** What the task changes, file by file. A file's lines are read when it is opened. */
 export function ChangesPart({ task }: { task: string }) {
-  const [sinceReview, setSinceReview] = useState(false);
-  const diff = useQuery(queries.diff(task, sinceReview));
+  const [sinceSeen, setSinceSeen] = useState(false);
+  const diff = useQuery(queries.diff(task, sinceSeen));
   return (
     <>
-      <div className="flex items-center gap-3 px-4 pt-3">
-        <label className="inline-flex items-center gap-2">
-          <input type="checkbox" checked={sinceReview} onChange={({ target }) => setSinceReview(target.checked)} />
-          Only since the last review
+      <div className="px-4 pt-3">
+        <label className="inline-flex items-center gap-2 pointer-coarse:min-h-11">
+          <input type="checkbox" checked={sinceSeen} onChange={({ target }) => setSinceSeen(target.checked)} />
+          Only since I looked last
         </label>
       </div>
       <Loaded query={diff} what="the changes">
-        {(view) => <Changes view={view} />}
+        {(view) => <Changes task={task} view={view} from={sinceSeen ? view.base : ""} />}
       </Loaded>
     </>
   );
 }
 
-function Changes({ view: { committed, uncommitted, commit, target, protectedChanges } }: { view: DiffView }) {
-  if (committed.files.length === 0 && (uncommitted?.files.length ?? 0) === 0)
+function Changes({ task, view, from }: { task: string; view: DiffView; from: string }) {
+  const { committed, uncommitted, commit, target, protectedChanges } = view;
+  const open = uncommitted?.files ?? [];
+  if (committed.files.length === 0 && open.length === 0)
     return (
-      <Empty title="No changes">The task's branch is the same as {target === "" ? "where it began" : target}.</Empty>
+      <Empty title="No changes">
+        {from === "" ? "The task's branch is as it began." : "Nothing has changed since you looked."}
+      </Empty>
     );
   return (
     <div className="space-y-3 p-4">
       <p className="text-sm text-muted">
-        {committed.files.length === 1 ? "1 file" : `${committed.files.length} files`}, compared with {target}
+        {committed.files.length === 1 ? "1 file" : `${committed.files.length} files`}, compared with{" "}
+        {from === "" ? target : from.slice(0, 10)}
         {commit !== "" && <span className="ml-2 font-mono">{commit.slice(0, 10)}</span>}
       </p>
       {protectedChanges.length > 0 && (
@@ -53,103 +55,110 @@ function Changes({ view: { committed, uncommitted, commit, target, protectedChan
           It changes what decides about work: {visible(protectedChanges.join(", "))}
         </p>
       )}
-      <Files part={committed} />
-      {uncommitted !== null && uncommitted.files.length > 0 && (
+      <Files {...{ task, from, commit }} part="committed" list={committed} />
+      {open.length > 0 && (
         <>
           <h2 className="pt-2 font-semibold">Not committed yet</h2>
-          <Files part={uncommitted} />
+          <Files {...{ task, from, commit }} part="uncommitted" list={uncommitted ?? committed} />
         </>
       )}
     </div>
   );
 }
 
-function Files({ part }: { part: DiffView["committed"] }) {
+interface Place {
+  task: string;
+  part: "committed" | "uncommitted";
+  from: string;
+  commit: string;
+}
+
+function Files({ list: { files, isCut }, ...place }: Place & { list: DiffPart }) {
   const { file: wanted } = useSearch({ from: "/tasks/$task" });
-  const patches = useMemo(() => new Map(filesOfPatch(part.text).map((patch) => [patch.path, patch])), [part.text]);
   return (
     <>
-      {part.files.map(({ path, from, added, deleted }, i) => {
-        const patch = patches.get(path);
-        const isSmall = (patch?.size ?? 0) <= maxOpen;
-        return (
-          <FileDiff
-            key={path}
-            {...{ path, from, added, deleted, patch }}
-            isOpen={wanted === undefined ? i === 0 && isSmall : wanted === path}
-          />
-        );
+      {files.map((file, i) => {
+        const isSmall = (file.added ?? 0) + (file.deleted ?? 0) <= maxOpen;
+        const isOpen = wanted === undefined ? i === 0 && isSmall : wanted === file.path;
+        return <FileDiff key={file.path} file={file} isOpenFirst={isOpen} {...place} />;
       })}
-      {part.isCut && (
-        <p className="text-warn">The changes are too many to be shown whole. See them with git, in the workspace.</p>
+      {isCut && (
+        <p className="text-warn">There are more files than can be listed. See them with git, in the workspace.</p>
       )}
     </>
   );
 }
 
-interface FileDiffProps {
-  path: string;
-  from: string | null;
-  added: number | null;
-  deleted: number | null;
-  patch: FilePatch | undefined;
-  isOpen: boolean;
-}
-
-function FileDiff({ path, from, added, deleted, patch, isOpen: wasOpen }: FileDiffProps) {
-  const [isOpen, setOpen] = useState(wasOpen);
+function FileDiff({
+  file: { path, from: before, added, deleted, binary },
+  isOpenFirst,
+  ...place
+}: Place & { file: DiffPart["files"][number]; isOpenFirst: boolean }) {
+  const [isOpen, setOpen] = useState(isOpenFirst);
   return (
     <details
       open={isOpen}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
       className="overflow-hidden rounded-md border border-line bg-panel"
     >
-      <summary className="sticky top-0 flex gap-2 bg-panel px-3 py-1.5 font-mono text-sm pointer-coarse:py-3">
+      <summary className="flex gap-2 px-3 py-1.5 font-mono text-sm pointer-coarse:py-3">
         <span aria-hidden>{isOpen ? "▾" : "▸"}</span>
         <span className="min-w-0 flex-1 truncate">
-          {from !== null && from !== path && (
+          {before !== null && before !== path && (
             <>
-              <Line text={from} className="text-muted" /> →{" "}
+              <Line text={before} className="text-muted" /> →{" "}
             </>
           )}
           <Line text={path} />
         </span>
         <Lines added={added} deleted={deleted} />
       </summary>
-      {isOpen && <FileBody patch={patch} />}
+      {isOpen && (binary === true ? <Note>A binary file.</Note> : <FileBody path={path} {...place} />)}
     </details>
   );
 }
 
-function FileBody({ patch }: { patch: FilePatch | undefined }) {
-  const [limit, setLimit] = useState(maxOpen);
-  const file = useMemo(() => {
-    if (patch === undefined || patch.isBinary) return undefined;
-    const lines = visible(patch.text).split("\n");
-    return parseDiff(lines.slice(0, limit).join("\n"), { nearbySequences: "zip" })[0];
-  }, [patch, limit]);
-  if (patch === undefined) return <Note>The text of this file is not in the answer: the changes are too many.</Note>;
-  if (patch.isBinary) return <Note>A binary file.</Note>;
-  if (file === undefined || file.hunks.length === 0)
-    return <Note>Only its name or its mode has changed, or it is empty.</Note>;
-  const left = patch.size - limit;
+function FileBody({ task, ...wanted }: Place & { path: string }) {
+  const patch = useInfiniteQuery(queries.filePatch(task, wanted));
   return (
     <div className="overflow-x-auto border-t border-line">
-      <Diff viewType="unified" diffType={file.type} hunks={file.hunks}>
-        {(hunks) => hunks.map((hunk) => <Hunk key={hunk.content} hunk={hunk} />)}
-      </Diff>
-      {left > 0 && limit < maxLines && (
-        <Button className="m-2" onClick={() => setLimit(maxLines)}>
-          Show {Math.min(left, maxLines - limit)} more lines
-        </Button>
-      )}
-      {left > 0 && limit >= maxLines && (
-        <Note>{left} more lines are not shown here. See them with git, in the workspace.</Note>
-      )}
+      <Loaded query={patch} what="the file's changes">
+        {({ pages }) => {
+          const parts = pages.flatMap(({ file }) => file ?? []);
+          if (parts.some(({ binary }) => binary)) return <Note>A binary file.</Note>;
+          const hidden = parts.flatMap((part) => part.hidden);
+          return (
+            <>
+              <Patch text={parts.map(({ text }) => text).join("")} />
+              {hidden.map(({ line, bytes }) => (
+                <Note key={line}>
+                  Line {line + 1} of the patch is not shown: it has {Math.ceil(bytes / 1_024)} kB.
+                </Note>
+              ))}
+              {patch.hasNextPage && (
+                <Button className="m-2" disabled={patch.isFetchingNextPage} onClick={() => void patch.fetchNextPage()}>
+                  Show more lines
+                </Button>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
     </div>
   );
 }
 
-function Note({ children }: { children: React.ReactNode }) {
-  return <p className="border-t border-line px-3 py-2 text-muted">{children}</p>;
+function Patch({ text }: { text: string }) {
+  const file = useMemo(() => parseDiff(visible(text), { nearbySequences: "zip" })[0], [text]);
+  if (file === undefined || file.hunks.length === 0)
+    return <Note>Only its name or its mode has changed, or it is empty.</Note>;
+  return (
+    <Diff viewType="unified" diffType={file.type} hunks={file.hunks}>
+      {(hunks) => hunks.map((hunk) => <Hunk key={hunk.content} hunk={hunk} />)}
+    </Diff>
+  );
+}
+
+function Note({ children }: { children: ReactNode }) {
+  return <p className="px-3 py-2 text-muted">{children}</p>;
 }

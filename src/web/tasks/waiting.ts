@@ -14,8 +14,13 @@ export function useWaitingQuery() {
   return useQuery(queries.tasks(waitingQuery(project)));
 }
 
+/** Those that are not hidden until later. */
 export function useWaiting(): readonly Row[] {
-  return useWaitingQuery().data?.tasks ?? [];
+  return (useWaitingQuery().data?.tasks ?? []).filter((row) => !isSnoozed(row));
+}
+
+export function isSnoozed({ snoozedUntil }: Pick<Row, "snoozedUntil">): boolean {
+  return snoozedUntil !== null && Date.parse(snoozedUntil) > Date.now();
 }
 
 /** The row to look at after this one is dealt with: the next in the list, or the one before if it was the last. */
