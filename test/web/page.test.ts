@@ -157,6 +157,22 @@ test("while the daemon is gone the page says so, sends nothing and keeps the dra
   await page.locator(`#card-${later}`).waitFor();
 });
 
+test("the palette finds a task by its words, and opens it", async () => {
+  const { page, goTo } = visitor;
+  await goTo("/board");
+  await page.getByRole("heading", { name: "Board" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("Words of a task").waitFor();
+  await page.keyboard.type("later still");
+  await page
+    .getByRole("option")
+    .filter({ hasText: "Created later still" })
+    .and(page.locator("[aria-selected=true]"))
+    .waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Created later still" }).waitFor();
+});
+
 test("of two people who answer one wins, and the other is told and keeps what they wrote", async () => {
   const [task] = (await stage.call(routes.listTasks, { query: { q: "asks-two" } })).tasks;
   const id = task?.id ?? "";

@@ -2,6 +2,7 @@ import type { EventView } from "../../api/tasks.ts";
 
 /** Fields of an event that a person wants to read, in this order. What is about commits and hashes is left out. */
 const told: readonly string[] = [
+  "request",
   "action",
   "word",
   "text",
@@ -17,8 +18,10 @@ const told: readonly string[] = [
 ];
 
 /** An event as one line: what happened, with whom and why. */
-export function describeEvent({ data }: Pick<EventView, "data">): string {
-  const field = (name: string) => shown(data[name]);
+export function describeEvent({ type, data }: Pick<EventView, "type" | "data">): string {
+  // In events of messages this is the message's id.
+  const isId = (name: string) => name === "message" && type.startsWith("message.");
+  const field = (name: string) => (isId(name) ? "" : shown(data[name]));
   const way = field("from") !== "" && field("to") !== "" ? `${field("from")} → ${field("to")}` : field("to");
   return [way, field("run"), ...told.map(field)].filter((each) => each !== "").join(" · ");
 }

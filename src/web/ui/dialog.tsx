@@ -16,6 +16,8 @@ export function Dialog({
   useEffect(() => {
     const dialog = ref.current;
     if (dialog !== null && !dialog.open) dialog.showModal();
+    // The browser would choose the first element that can have the focus, also one around the field.
+    dialog?.querySelector<HTMLElement>("input, textarea")?.focus();
     return () => dialog?.close();
   }, []);
   return (
