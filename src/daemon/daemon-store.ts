@@ -32,12 +32,7 @@ export function createDaemonStore(store: Store, { wrote, noticed, roster, tasks:
   const tasks = new StoreCache<StoredTask>(maxTasks);
   const documents = new StoreCache<StoredDocument>(maxTasks);
   const workspaces = new StoreCache<readonly Workspace[]>(maxWorkspaceLists);
-  const pullRequests = cached(store.pullRequests);
   const workSizes = cached(store.workSizes);
-  const forgetRecords = () => {
-    pullRequests.forgetAll();
-    workSizes.forgetAll();
-  };
 
   /** Writes, then reports that the history has grown. */
   const reporting = async <Result>(write: Promise<Result>): Promise<Result> => {
@@ -73,7 +68,7 @@ export function createDaemonStore(store: Store, { wrote, noticed, roster, tasks:
       await workspaces.writeAll(() =>
         projects.write(name, () => tasks.writeAll(() => documents.writeAll(() => store.removeProject(name)))),
       );
-      forgetRecords();
+      workSizes.forgetAll();
       index?.doubtAll();
       roster?.()?.forgetProject(name);
     },
@@ -111,7 +106,7 @@ export function createDaemonStore(store: Store, { wrote, noticed, roster, tasks:
       try {
         await workspaces.writeAll(() => tasks.write(id, () => documents.write(id, () => store.deleteTask(id))));
       } finally {
-        forgetRecords();
+        workSizes.forgetAll();
         index?.doubt(id);
       }
     },
@@ -141,7 +136,6 @@ export function createDaemonStore(store: Store, { wrote, noticed, roster, tasks:
     runs: noticing(store.runs),
     messages: noticing(store.messages),
     merges: noticing(store.merges),
-    pullRequests: pullRequests.collection,
     workSizes: workSizes.collection,
     workspaces: {
       ...store.workspaces,
