@@ -93,14 +93,19 @@ test("if only a person may end the task, the person is asked, once", async () =>
   expect(notes).toEqual([expect.stringMatching(/Pull request 1 was merged\. Is the task done\?/)]);
 });
 
-test("a closed pull request cancels nothing: the person is asked", async () => {
-  const { pull, look, events, notes, core, rings } = await withPull();
+test("a closed pull request cancels nothing: the person is asked, once, and it is watched again once it is opened again", async () => {
+  const { pull, look, events, notes, core, until } = await withPull();
   pull.state = "closed";
   await look();
-  while (rings.length > 0) await look();
+  await look();
   expect((await core.store.getTask("b1111"))?.task).toMatchObject({ status: "resting" });
   expect((await events("b1111", "pr.closed")).length).toBe(1);
   expect(notes).toEqual([expect.stringMatching(/was closed unmerged/)]);
+  pull.state = "open";
+  await look();
+  Object.assign(pull, { state: "closed", mergeCommit: "c9" });
+  await look();
+  await until("b1111", ({ task }) => task.status === "served");
 });
 
 test("a task that is held for want of an approval continues once there is one", async () => {
