@@ -41,7 +41,7 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
       {
         file: "src/daemon/effects/forge.ts",
         from: "if (ports.isPaused(project.name) &&",
-        to: "if (ports.isPaused(`${project.name} `) &&",
+        to: "if (ports.isPaused(project.path) &&",
       },
     ],
     test: "test/scenarios/pipeline-merge.test.ts",
