@@ -28,6 +28,7 @@ import { closeTicket } from "./effects/others.ts";
 import { testsOf } from "./effects/tests.ts";
 import { createErrorLog } from "./error-log.ts";
 import { createEventFeed } from "./event-feed.ts";
+import { createLeftOut } from "./forge/left-out.ts";
 import { createGitParts } from "./git-parts.ts";
 import { noteLimit } from "./home-events.ts";
 import { noWebDoor } from "./http/web-door.ts";
@@ -206,7 +207,7 @@ export function createCore(ports: CorePorts): RunningCore {
             ...{ ...parts.repositories, ...commandPorts, store, places, folderOf, portOf, settingsOf, submit },
             filesIn: ports.filesIn ?? projectFiles,
           }),
-    closeTicket: closeTicket({ store, clock, ticketsOf }),
+    closeTicket: closeTicket({ store, clock, ticketsOf, leftOut: parts?.forge && createLeftOut(parts.forge) }),
     ...children.performers,
     spawnNext: async (_, { task }) => scheduler.startNext(task),
   });

@@ -130,6 +130,8 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const forge = forgeOf && {
     ...{ mergeHere, where, store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf, protection },
     ticketsOf: given.ticketsOf,
+    isPaused: given.isPaused,
+    tellPerson,
     mergeMethod: () => setting("forgeMerge"),
     opened: () => watch?.wake(),
   };
@@ -139,7 +141,6 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       ...forge,
       interval: () => setting("forgeInterval"),
       changed: given.changed,
-      tellPerson: given.tellPerson,
     });
   const issues = forgeOf && watchIssues({ ...given, interval: () => setting("forgeInterval") });
   /** Updates the task files, in which agents see the state of the task. */

@@ -141,6 +141,7 @@ function merge(state: GithubState, [number]: readonly string[], { body }: Asked)
   if (state.refuseMerge !== undefined) return refuse(state.refuseMerge.status, state.refuseMerge.message);
   if (pull.state === "closed" || pull.draft || !pull.mergeable) return refuse(405, "Pull Request is not mergeable");
   pull.state = "closed";
+  pull.mergedHead = String(body.sha);
   pull.mergeCommit = `${body.merge_method}-of-${body.sha}`;
   state.branches.set(pull.base, pull.mergeCommit);
   return { status: 200, json: { sha: pull.mergeCommit, merged: true, message: "Pull Request successfully merged" } };
@@ -207,7 +208,7 @@ export function describePull(state: GithubState, pull: ScriptedPull) {
     draft: pull.draft,
     head: {
       ref: pull.head,
-      sha: state.branches.get(pull.head) ?? `last-of-${pull.head}`,
+      sha: pull.mergedHead ?? state.branches.get(pull.head) ?? `last-of-${pull.head}`,
       repo: { id: pull.isFromFork ? 2 : 1 },
     },
     base: { ref: pull.base, sha: state.branches.get(pull.base) ?? "", repo: { id: 1 } },
@@ -296,6 +297,8 @@ export interface ScriptedPull {
   base: string;
   draft: boolean;
   mergeCommit: string | undefined;
+  /** The head that was merged: what is pushed to the branch later does not count. */
+  mergedHead?: string;
   mergeable: boolean;
   /** It is asked so many times before it knows whether it can be merged. */
   unknownFor: number;
