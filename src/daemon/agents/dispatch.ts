@@ -104,7 +104,6 @@ interface Waiting {
   rank: Rank | undefined;
   readonly blockOf: (() => Promise<Block | undefined>) | undefined;
   block: Block | undefined;
-  /** Why no named agent could do the run; undefined where one could. */
   lack: Lack | undefined;
   /** How often it was asked what holds the run up; only the last answer counts. */
   asked: number;
@@ -264,9 +263,7 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       const { seat, block: before } = each;
       const lack = seat.wants === undefined ? undefined : roster?.lacks({ ...seat, ...seat.wants });
       if (lack?.text !== each.lack?.text) for (const tell of followers) tell(seat.task);
-      each.rank = rank;
-      each.block = block;
-      each.lack = lack;
+      Object.assign(each, { rank, block, lack });
       if (block?.text !== before?.text)
         for (const task of new Set([each.seat.task, block?.owner, before?.owner]))
           if (task !== undefined) for (const tell of followers) tell(task);
