@@ -183,6 +183,8 @@ export const pausedWire = record({
   commands: integer(0),
   /** The runs whose programs could not be ended, and why. */
   failed: list(record({ run: text, problem: text })),
+  /** Merges that the pause does not stop: `publishing` cannot be stopped any more, `person` was requested with `task merge`. */
+  merges: list(record({ task: text, project: text, number: integer(0), target: text, why: text })),
 });
 
 const nothing = record({});

@@ -23,7 +23,7 @@ import type { Core } from "./core.ts";
 import type { CorePorts } from "./core-ports.ts";
 import { createCrewRunner, openCrewState } from "./crew/crew.ts";
 import { createDaemonStore } from "./daemon-store.ts";
-import { beganByPerson, createDeadlines } from "./deadlines.ts";
+import { createDeadlines, personsWordAt } from "./deadlines.ts";
 import { closeTicket } from "./effects/others.ts";
 import { testsOf } from "./effects/tests.ts";
 import { createErrorLog } from "./error-log.ts";
@@ -72,8 +72,11 @@ export function createCore(ports: CorePorts): RunningCore {
       const task = (await store.getTask(id))?.task;
       if (task === undefined || !isPaused(task.project)) return false;
       const merge = await store.merges.get(id);
-      // A merge that a person has requested is tested all the same.
-      if (merge !== undefined && merge.endedAt === undefined && merge.by === "human") return false;
+      if (merge !== undefined && merge.endedAt === undefined) {
+        // A merge that a person has requested is tested all the same, and so is a workflow's that a person began during the pause.
+        const isPersons = merge.by === "human";
+        if (isPersons && (merge.to !== "" || !stopsWork(task.project, await personsWordAt(store, id)))) return false;
+      }
       // A task that has ended still needs the commands that release what it had.
       return !(await isTerminal(task));
     },
@@ -145,7 +148,7 @@ export function createCore(ports: CorePorts): RunningCore {
       troubled: (task) => needs.noticed(task),
       tellPerson: (task, message, key) => tellPerson(task, message, key),
       endCommands: commands.endLeftBehind,
-      isPaused: (project) => isPaused(project),
+      stopsWork: (project, wordAt) => stopsWork(project, wordAt),
       endRuns: async (task) => {
         const isAlive = (await store.runs.list({ task })).some(({ endedAt }) => endedAt === undefined);
         const stored = isAlive ? await store.getTask(task) : undefined;
@@ -166,9 +169,11 @@ export function createCore(ports: CorePorts): RunningCore {
   const callers = createCallers(store, clock, ports.humanToken);
   const tellPerson = async (task: Task, message: string, key: string) =>
     performers.notify?.({ action: "notify", params: { message } }, { task, key });
-  const pauses = createPauses(join(places.run, "paused.json"));
+  const pauses = createPauses(join(places.run, "paused.json"), () => clock.now());
   const isUnconfigured = () => config().unknown !== undefined;
   const isPaused = (project: string) => isUnconfigured() || pauses.why(project) !== undefined;
+  const stopsWork = (project: string, wordAt: number | undefined) =>
+    (isUnconfigured() && wordAt === undefined) || pauses.stops(project, wordAt);
   const agentSettings = () => agentConfig(config().values);
   const agents: Agents | undefined =
     ports.agents &&
@@ -221,7 +226,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const performer = createPerformer({
     ...{ store, clock, submit, performers, outcomeOf, onError },
     isBlocked: isUnconfigured,
-    isPaused: async ({ id, project }) => isPaused(project) && !(await beganByPerson(store, id)),
+    isPaused: async ({ id, project }) => isPaused(project) && stopsWork(project, await personsWordAt(store, id)),
   });
   const mayStart = (project: string) => !isPaused(project) && !children.isBusy(project);
   const scheduler = createScheduler({

@@ -68,8 +68,8 @@ interface GitPartsPorts {
   troubled(task: string): void;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
   readonly askModel: AskModel;
-  /** Whether a person has paused a project. */
-  isPaused(project: string): boolean;
+  /** Whether a project's pause stops what a person's word began at `wordAt`, or no person began. */
+  stopsWork(project: string, wordAt: number | undefined): boolean;
   onError(error: unknown): void;
 }
 

@@ -80,6 +80,8 @@ export interface NeedFacts {
   readonly limit: { readonly harness: string; readonly text: string } | undefined;
   /** Runs of its tree that its budget does not let start without a person: why, and what to do. */
   readonly budget?: { readonly text: string; readonly fix: string } | undefined;
+  /** Why no named agent could do a run of it, and what to do; undefined where one could. */
+  readonly lack?: { readonly text: string; readonly fix: string } | undefined;
   /** Dependencies that will never be met, because their tasks have ended otherwise. */
   readonly hopeless: readonly { readonly name: string; readonly status: string; readonly dependency?: Dependency }[];
   /** The questions that an agent has written down; empty where there are none. */
@@ -141,6 +143,7 @@ function ownNeeds(facts: NeedFacts): readonly Need[] {
     ...facts.runs.flatMap((run) => runNeeds(facts, run)),
     ...messageNeeds(facts),
     ...limitNeeds(facts),
+    ...(facts.lack === undefined ? [] : [need(facts, "agent", facts.lack.text, facts.lack.fix, "lack")]),
     ...(facts.budget === undefined ? [] : [need(facts, "budget", facts.budget.text, facts.budget.fix, "tree")]),
     ...standingNeeds(facts, workflow, state),
     ...hopelessNeeds(facts, workflow),

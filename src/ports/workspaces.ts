@@ -70,6 +70,11 @@ export interface WorkspaceKind {
    */
   diffUncommitted(folder: string, most: number, only?: OneFile): Promise<Uncommitted>;
   /**
+   * The files that the checked-out commit does not have as they are: changed, untracked and ignored. The name of a folder without
+   * any tracked file ends with a slash. Without task files, and without folders that have one of the names in `keep`, at any depth.
+   */
+  uncommittedPaths(folder: string, keep: readonly string[]): Promise<readonly string[]>;
+  /**
    * Deletes a branch of the user's repository if it is at this commit, else refused with `git.ref-moved`. A workspace
    * that has it checked out stays at the commit. If any other folder has it checked out, the branch stays. A clone's
    * branch exists only in the clone, and is removed with it.

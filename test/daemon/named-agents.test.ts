@@ -320,3 +320,24 @@ test("runs of a workflow without the key have no named agent, and idle agents ar
   expect((await stage.live()).map(({ agent }) => agent)).toEqual([undefined]);
   expect((await stage.agents()).map(({ state }) => state)).toEqual(["idle"]);
 });
+
+test("a task whose model may have no agent needs a person, with the command that allows one, and then goes on", async () => {
+  const stage = await stageOf({ agentsPerModel: ["large=0", "small=1"] });
+  await stage.start("t1");
+  const needs = async () => {
+    const stored = (await stage.store.getTask("t1")) ?? expect.fail("There is no such task.");
+    return (await stage.core.needs.of(stored)).map(({ reason, text, fix }) => ({ reason, text, fix }));
+  };
+  expect(await stage.doing()).toEqual({});
+  expect(await needs()).toEqual([
+    {
+      reason: "agent",
+      text: "There is no named agent for large in meter, and none is made. The maximum is 0 (agents.per_model).",
+      fix: "Allow one: signalbox config set agents.per_model '[small=1, large=1]'",
+    },
+  ]);
+  await stage.add("Ada", "large");
+  await stage.rest();
+  expect(await stage.doing()).toEqual({ Ada: "t1/worker#1 large" });
+  expect(await needs()).toEqual([]);
+});

@@ -4,7 +4,7 @@ import type { Run } from "../../ports/records.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentence, sentences, shownTime } from "../../text.ts";
 import { inOrder, last, type Rank } from "./queue-order.ts";
-import type { AgentWish, GivenAgent, Roster } from "./roster.ts";
+import type { AgentWish, GivenAgent, Lack, Roster } from "./roster.ts";
 
 interface Seat {
   /** The record's id. */
@@ -76,6 +76,8 @@ export interface Dispatch {
   limits(): readonly { readonly harness: string; readonly until: number; readonly reason: string }[];
   /** The caps, the pauses or the configured budgets have changed. */
   wake(): void;
+  /** Why no named agent could ever do a waiting run of the task, and what to do; undefined where one could. */
+  lackOf(task: string): Lack | undefined;
   /** Why a task's run does not start; undefined where none is waiting. */
   whyWaiting(task: string): string | undefined;
   /** Why a run has no seat, and its place in the queue; undefined where it is not waiting. */
@@ -93,7 +95,7 @@ interface DispatchPorts {
   /** A sentence where the project is paused; otherwise undefined. */
   paused(project: string): string | undefined;
   /** The named agents; missing where no run wants one. */
-  readonly roster?: Pick<Roster, "prepare" | "choose" | "take" | "release">;
+  readonly roster?: Pick<Roster, "prepare" | "choose" | "lacks" | "take" | "release">;
 }
 
 interface Waiting {
@@ -102,6 +104,7 @@ interface Waiting {
   rank: Rank | undefined;
   readonly blockOf: (() => Promise<Block | undefined>) | undefined;
   block: Block | undefined;
+  lack: Lack | undefined;
   /** How often it was asked what holds the run up; only the last answer counts. */
   asked: number;
   start(agent: GivenAgent | undefined): void;
@@ -257,9 +260,10 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
         each.seat.wants === undefined ? undefined : roster?.prepare(each.seat.project),
       ]);
       if (asked !== each.asked) return;
-      const before = each.block;
-      each.rank = rank;
-      each.block = block;
+      const { seat, block: before } = each;
+      const lack = seat.wants === undefined ? undefined : roster?.lacks({ ...seat, ...seat.wants });
+      if (lack?.text !== each.lack?.text) for (const tell of followers) tell(seat.task);
+      Object.assign(each, { rank, block, lack });
       if (block?.text !== before?.text)
         for (const task of new Set([each.seat.task, block?.owner, before?.owner]))
           if (task !== undefined) for (const tell of followers) tell(task);
@@ -281,7 +285,16 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       new Promise<GivenAgent | undefined>((start, refuse) => {
         if (isStopped) return refuse(stopping());
         // Queued before its rank is known, so that `recheck` can refuse it meanwhile.
-        const waiting: Waiting = { seat, rank: undefined, blockOf, block: undefined, asked: 0, start, refuse };
+        const waiting: Waiting = {
+          seat,
+          rank: undefined,
+          blockOf,
+          block: undefined,
+          lack: undefined,
+          asked: 0,
+          start,
+          refuse,
+        };
         queue.push(waiting);
         if (limits.has(seat.harness)) for (const tell of followers) tell(seat.task);
         void learn(waiting);
@@ -364,6 +377,7 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       if (count < maxGuesses) return undefined;
       return `${sentence(limit.reason)} The provider has refused ${count} times in a row without saying until when.`;
     },
+    lackOf: (task) => queue.find(({ seat, lack }) => seat.task === task && lack !== undefined)?.lack,
     waiting: () => queue.map(({ seat }) => seat),
     atWork: () => seats.size,
     stop() {

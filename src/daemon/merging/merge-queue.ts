@@ -20,6 +20,8 @@ export interface Entry {
   readonly stay: number;
   /** Requested by the workflow, and by no person. */
   readonly isWorkflows?: boolean;
+  /** A merge that a workflow makes waits while its project is paused. `wordAt`: when a person began it; missing where none did. */
+  readonly pausable?: { readonly wordAt?: number | undefined };
 }
 
 /** An entry with the commit to merge. */
@@ -85,8 +87,8 @@ interface QueuePorts {
   unwanted(entry: Entry): Promise<Landing | undefined>;
   /** Called when an entry starts to wait for something of the user's. */
   waits(entry: Entry, waiting: Waiting): Promise<void>;
-  /** Whether a person has paused a project: merges that only its workflows want stay in the queue. */
-  isPaused?(project: string): boolean;
+  /** Whether the merge waits for the end of a pause. It stays in the queue. */
+  isPaused?(entry: Entry): boolean;
   onError(error: unknown): void;
 }
 
@@ -160,10 +162,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
     lines.set(key, line);
     return line;
   };
-  const inTurn = (line: Line) =>
-    [...line.places.values()].filter(
-      ({ entry }) => entry.isWorkflows !== true || ports.isPaused?.(entry.project) !== true,
-    );
+  const inTurn = (line: Line) => [...line.places.values()].filter(({ entry }) => ports.isPaused?.(entry) !== true);
   const wake = (line: Line) => {
     if (stopped || line.running !== undefined) return;
     line.cancelTimer();

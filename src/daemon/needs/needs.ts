@@ -257,6 +257,7 @@ export async function findNeeds(
     failure: failed && { code: failed.failure?.code ?? "" },
     isOwing: open.some(({ state }) => state === "owed"),
     limit: limitOf(ports.agents(), task),
+    lack: ports.agents()?.dispatch.lackOf(task.id),
     budget: ports
       .agents()
       ?.dispatch.blocksOf(task.id)

@@ -16,6 +16,7 @@ import { findText, loadFound } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { noteOfHome } from "../home-events.ts";
+import type { Entry } from "../merging/merge-queue.ts";
 import { movedBranchTrouble, targetTrouble } from "../moved-target.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
@@ -29,6 +30,7 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     const project = await scopeOf(core, body);
     // The pause is in force from now on. Even if it cannot be saved, the programs are ended.
     const saveError = errorOf(() => agents.pauses.set(project, true, body.now === true));
+    const merges = await Promise.all(unstopped(core, project).map((each) => namedMerge(core, each)));
     const scope = project === "" ? {} : { project };
     const noted = noteOfHome(core, caller, { type: "pause.began", data: { ...scope, now: body.now === true } });
     // A run that is asleep has no program, and resumes only when it gets a seat.
@@ -47,8 +49,25 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     await noted;
     core.log.info("Paused", { project: project || "all", ended, commands, failed: failed.length });
     if (saveError !== undefined) throw saveError;
-    return { ...agents.pauses.list(), ended, commands, failed };
+    return { ...agents.pauses.list(), ended, commands, failed, merges };
   };
+}
+
+/** Why a pause does not stop a merge: it is being published, or a person has requested it with `task merge`. */
+type Unstopped = Pick<Entry, "task" | "project" | "target"> & { readonly why: "publishing" | "person" };
+
+function unstopped({ repositories }: Core, scope: string): readonly Unstopped[] {
+  if (repositories === undefined) return [];
+  const { merging } = repositories;
+  return merging.queued().flatMap(({ entry: { task, project, target, pausable } }) => {
+    const isPublished = merging.isInPublication(task);
+    if ((scope !== "" && project !== scope) || (!isPublished && pausable !== undefined)) return [];
+    return [{ task, project, target, why: isPublished ? "publishing" : "person" }];
+  });
+}
+
+async function namedMerge({ store }: Core, merge: Unstopped) {
+  return { ...merge, number: (await store.getTask(merge.task))?.task.number ?? 0 };
 }
 
 function errorOf(write: () => void): unknown {
@@ -65,7 +84,7 @@ export function resume(core: Core): Handler<Routes["resume"]> {
     const agents = agentsOf(core);
     if (body.harness !== undefined) {
       liftLimit(core, agents, body.harness);
-      return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [] };
+      return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [], merges: [] };
     }
     const project = await scopeOf(core, body);
     agents.pauses.set(project, false);
@@ -76,7 +95,7 @@ export function resume(core: Core): Handler<Routes["resume"]> {
     core.repositories?.merging.resumed();
     core.performer.resumed();
     core.log.info("Resumed", { project: project || "all" });
-    return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [] };
+    return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [], merges: [] };
   };
 }
 

@@ -321,6 +321,7 @@ function guardKind(
       await tasksBranch(order.folder);
       return (await at(order.folder)).commitAll(order);
     },
+    uncommittedPaths: async (folder, keep) => (await at(folder)).uncommittedPaths(folder, keep),
     diffUncommitted: async (folder, most, only) => (await at(folder)).diffUncommitted(folder, most, only),
     async deleteBranch(branch, commit) {
       await check();
