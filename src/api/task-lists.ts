@@ -68,6 +68,8 @@ export const taskListRoutes = {
         label: name,
         /** Only tasks that have all these words in their number, id, branch, summary, labels or state, in any case. */
         q: shortText(500),
+        /** Only those of these tasks that the other filters let pass: their ids, separated by commas. */
+        ids: shortText(2_000),
         /** `updated`: changed last. `waiting`: need a person longest. `priority`: highest. `cost`: highest known. */
         sort: oneOf(...taskSorts),
         /** The `next` of the page before, with the same `sort`. */

@@ -103,6 +103,8 @@ test("whatever has happened, all filters, sorts and pages agree with each other,
           [{ label: "beans", open: "true" }, ({ labels, status }) => labels.length > 0 && status !== "served"],
           [{ status: "served", project: "coffee" }, ({ status }) => status === "served"],
           [{ q: "nothing like it" }, () => false],
+          [{ ids: "t3,t7,gone" }, ({ id }) => id === "t3" || id === "t7"],
+          [{ ids: "t2,t3,t4", needs: "true" }, ({ id, needsPerson }) => ["t2", "t3", "t4"].includes(id) && needsPerson],
           ...["needs-me", "running", "queued", "over"].map(
             (group) => [{ group }, (row: Row) => row.group === group] as const,
           ),

@@ -21,7 +21,8 @@ export function listTasks(core: Core): Handler<Routes["listTasks"]> {
   return async ({ query }) => {
     const limit = wholeNumber("limit", query.limit, 1, maxTasks) ?? defaultPage;
     const { sort = "newest", open, group, needs: onlyNeeding } = query;
-    const isSearch = group !== undefined || query.label !== undefined || query.q !== undefined || sort !== "newest";
+    const searched = [group, query.label, query.q, query.ids];
+    const isSearch = searched.some((each) => each !== undefined) || sort !== "newest";
     const isIndexed = isSearch || core.taskIndex.isReady();
     const found: { readonly stored: StoredTask; readonly needs: readonly Need[]; readonly cursor: number | string }[] =
       [];
@@ -68,9 +69,11 @@ async function* newest({ store }: Core, query: ListQuery, limit: number): AsyncG
 /** In the order of `sort`, and the newest first where that is equal; only tasks that the index can tell are meant. */
 async function* sorted(core: Core, query: ListQuery, sort: TaskSort): AsyncGenerator<Candidate> {
   const { project, status, parent, label, group, needs, open } = query;
+  const ids = query.ids === undefined ? undefined : new Set(query.ids.split(","));
   const words = (query.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const onlyOpen = needs !== undefined || open === "true" || (group !== undefined && group !== "over");
   const isMeant = (task: IndexedTask) =>
+    (ids === undefined || ids.has(task.id)) &&
     (project === undefined || task.project === project) &&
     (status === undefined || task.status === status) &&
     (parent === undefined || task.parent === parent) &&
