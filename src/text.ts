@@ -39,6 +39,15 @@ export function plainOutput(output: string): string {
 }
 
 /**
+ * A foreign text of several lines for people and prompts: like `oneLine`, but every kind of line break becomes a line feed, so
+ * that an indented text has no line that begins elsewhere.
+ */
+export function plainText(text: string): string {
+  const lines = text.replace(escapes, "").toWellFormed().replace(lineBreaks, "\n");
+  return withoutHidden(lines.replace(controls, ""));
+}
+
+/**
  * Removes characters that nobody sees: they could split a word that a person searches for, or carry a text for models
  * alone. Joiners stay between letters of other scripts and emoji, which need them.
  */
@@ -76,6 +85,7 @@ const looseJoiners = /(?<!\P{ASCII})[\u200c\u200d]|[\u200c\u200d](?!\P{ASCII})/g
 
 // Including invisible characters that change the direction of writing.
 const controls = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const lineBreaks = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const breaks = /[\p{Cc}\s\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
 const maxLines = 4;

@@ -203,6 +203,7 @@ export const eventTypes = {
     data: {
       ...{ run, from: "the state that it was sent in", to: "the state that it is for, or `all`" },
       ...{ priority: "`low`, `normal` or `high`", text: "the message" },
+      dropped: "how many older messages the task dropped for it, which were read or less important; missing for none",
     },
   },
   "agent.retried": {

@@ -4,9 +4,9 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { progressAtStart, startWait, stateOf } from "./enter.ts";
-import { problemForPerson } from "./findings.ts";
 import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import type { Facts, Request } from "./request.ts";
+import { problemForPerson } from "./review.ts";
 import { reviewed } from "./reviewing.ts";
 import { after, attemptsOf, endWait, takeRule } from "./take-rule.ts";
 import type { Member, Task } from "./task.ts";
@@ -139,7 +139,8 @@ function isFinal({ word, isFinal }: Ended): boolean {
 function checkJudge(workflow: Workflow, task: Task, spec: RunSpec, request: Ended, facts: Facts) {
   const checked = check(workflow, spec, request);
   if (checked.word !== "ok") return checked;
-  const problem = reviewProblem(workflow, task, spec, request.answer) ?? outdatedAnswer(workflow, task, spec, facts);
+  const problem =
+    reviewProblem(workflow, task, spec, request.answer, request.run) ?? outdatedAnswer(workflow, task, spec, facts);
   return problem === undefined ? checked : { word: "invalid", reason: problem };
 }
 

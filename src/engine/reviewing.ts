@@ -1,10 +1,11 @@
 import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { stateOf } from "./enter.ts";
-import { asksForFindings, emptyLedger, isUnsettled, ledgerNumber, reportedFindings, takeReview } from "./findings.ts";
+import { asksForFindings, emptyLedger, isUnsettled, ledgerNumber, reportedFindings } from "./findings.ts";
 import { givenCommit } from "./judging.ts";
 import { rejected, standing } from "./move.ts";
 import { addOwn, takeDecision } from "./person-findings.ts";
 import type { Facts, Request } from "./request.ts";
+import { takeReview } from "./review.ts";
 import type { Task } from "./task.ts";
 import { compare, covers } from "./when.ts";
 import type { RunSpec, State, Workflow } from "./workflow.ts";
@@ -21,8 +22,7 @@ export function reviewed(
   if (reported === undefined) return undefined;
   const commit = givenCommit(task) || head;
   const { ledger, changed } = takeReview(task.ledger ?? emptyLedger, reported, {
-    role: spec.role,
-    commit,
+    ...{ role: spec.role, run, commit },
     // Where git did not say, any file may have changed once the branch has moved.
     hasChanged: (file, since) => changedSince[since]?.includes(file) ?? since !== commit,
   });
@@ -50,7 +50,7 @@ export function decideFindings(
     const text = "Only a person can approve or dismiss findings.";
     return rejected({ code: "only-human", text, fix: "A reviewer answers about findings in its review." });
   }
-  const taken = takeDecision(task.ledger ?? emptyLedger, findings, state, reason);
+  const taken = takeDecision(task.ledger ?? emptyLedger, findings, state, reason, liveRuns(task));
   if ("problem" in taken) return rejected({ code: "bad-value", text: taken.problem, fix: taken.fix });
   if (taken.changed.length === 0) return { kind: "ignored", why: "Nothing would change." };
   const event: TaskEvent = {
@@ -79,7 +79,7 @@ export function addFinding(
     const text = `No reviewer of the workflow "${workflow.name}" answers with findings, so none would say that this one is fixed.`;
     return rejected({ code: "bad-value", text, fix: `See what can be done: signalbox task explain ${task.id}` });
   }
-  const added = addOwn(task.ledger ?? emptyLedger, given, head);
+  const added = addOwn(task.ledger ?? emptyLedger, given, head, liveRuns(task));
   if ("problem" in added) return rejected({ code: "bad-value", text: added.problem, fix: added.fix });
   const event: TaskEvent = {
     type: "finding.added",
@@ -90,6 +90,10 @@ export function addFinding(
     set: { ledger: added.ledger },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+function liveRuns({ runs }: Task): readonly string[] {
+  return Object.values(runs).map(({ key }) => key);
 }
 
 function hasReviewers(workflow: Workflow): boolean {

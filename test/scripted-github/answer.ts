@@ -128,7 +128,7 @@ function removeLabel(state: GithubState, [number, label]: readonly string[]): Re
 function addComment(state: GithubState, [number]: readonly string[], { body }: Asked): Reply {
   if (pullOf(state, number) === undefined && issueOf(state, number) === undefined) return refuse(404, "Not Found");
   const id = 1_000 + state.comments.length;
-  const comment = { id, pull: Number(number), author: "signalbox", association: "OWNER", body: String(body.body) };
+  const comment = { id, pull: Number(number), author: state.account, association: "OWNER", body: String(body.body) };
   state.comments.push(comment);
   return { status: 201, json: describeComment(state, comment) };
 }
@@ -248,7 +248,7 @@ export function describeComment(state: GithubState, comment: ScriptedComment) {
   const { author, association, pull, ...rest } = comment;
   return {
     ...rest,
-    user: { login: author },
+    user: { login: author, type: author.endsWith("[bot]") ? "Bot" : "User" },
     author_association: association,
     html_url: `${urlOf(state, pull)}#comment-${comment.id}`,
     created_at: timeOf(comment.id),
@@ -268,6 +268,8 @@ function urlOf({ owner, name }: GithubState, number: number): string {
 export interface GithubState {
   readonly owner: string;
   name: string;
+  /** Whose token it is; that of an app ends with `[bot]`. */
+  account: string;
   /** The commit of each branch. */
   readonly branches: Map<string, string>;
   readonly pulls: ScriptedPull[];
@@ -355,6 +357,7 @@ export function createGithubState(): GithubState {
   return {
     owner: "acme",
     name: "coffee",
+    account: "signalbox",
     branches: new Map([["main", "c0"]]),
     pulls: [],
     issues: [],

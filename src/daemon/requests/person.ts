@@ -9,11 +9,13 @@ import type { Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { plainText } from "../../text.ts";
 import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { approvedCommit, mergedIn, mustBeSeen } from "../merge-approval.ts";
 import { mergeOutlook } from "../merge-outlook.ts";
+import { eventsOf } from "../project.ts";
 import { answerInState, refuse, replyInDialogue, say, type Wish } from "../questions/answers.ts";
 import { questionOf } from "../questions/questions.ts";
 import { judgeUnreviewed, seenCommit, seenPlan } from "../reviewed.ts";
@@ -107,15 +109,46 @@ export function commentTask(core: Core): Handler<Routes["commentTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { id } = stored.task;
-    const text = asked.body.text.trim();
+    const text = plainText(asked.body.text).trim();
     // Authorised as an edit: the task's status does not change.
     const { role, run = "" } = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
     if (text === "") throw new Refusal([{ code: "bad-value", text: "The comment is empty.", fix: "Give its text." }]);
-    const at = core.clock.now();
-    const data = { text, ...(run === "" ? {} : { run }) };
-    const event: TaskEvent = { type: "task.commented", by: role, data, set: {} };
-    await core.store.addEvents(id, [event], at);
-    return { task: id, at: isoTime(at) };
+    return core.inTurn(`comments ${id}`, async () => {
+      const problem = run === "" ? undefined : await tooManyComments(core.store, id, run, text);
+      if (problem !== undefined) throw new Refusal([problem]);
+      const at = core.clock.now();
+      const data = { text, ...(run === "" ? {} : { run }) };
+      const event: TaskEvent = { type: "task.commented", by: role, data, set: {} };
+      await core.store.addEvents(id, [event], at);
+      return { task: id, at: isoTime(at) };
+    });
+  };
+}
+
+/** Comments of one run, and the characters of all of them. */
+const maxComments = 50;
+const maxCommentsLength = 100_000;
+
+async function tooManyComments(
+  store: Core["store"],
+  task: string,
+  run: string,
+  text: string,
+): Promise<Reason | undefined> {
+  let count = 1;
+  let length = text.length;
+  for await (const { event } of eventsOf(store, task)) {
+    if (event.type !== "task.commented" || event.data.run !== run) continue;
+    count++;
+    length += String(event.data.text).length;
+  }
+  const fix = "Put the rest into one document or a commit, and go on with your work.";
+  if (count > maxComments)
+    return { code: "bad-value", text: `${run} has written ${maxComments} comments, which is the limit.`, fix };
+  if (length <= maxCommentsLength) return undefined;
+  return {
+    ...{ code: "bad-value", fix },
+    text: `The comments of ${run} would have ${length} characters; at most ${maxCommentsLength} are allowed.`,
   };
 }
 
