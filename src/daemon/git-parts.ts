@@ -130,7 +130,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const forge = forgeOf && {
     ...{ mergeHere, where, store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf, protection },
     ticketsOf: given.ticketsOf,
-    isPaused: given.isPaused,
+    stopsWork: given.stopsWork,
     tellPerson,
     mergeMethod: () => setting("forgeMerge"),
     opened: () => watch?.wake(),

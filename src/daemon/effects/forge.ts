@@ -5,7 +5,7 @@ import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
-import { beganByPerson } from "../deadlines.ts";
+import { personsWordAt } from "../deadlines.ts";
 import { type MergePorts, mergePullRequest } from "../forge/merge-pull-request.ts";
 import { type OpenPorts, openPullRequest } from "../forge/pull-request.ts";
 import { type PushPorts, pushableWork, pushedRef, pushWork } from "../forge/push-task.ts";
@@ -67,7 +67,7 @@ function filledParam(workflow: Workflow, task: Task, param: ParamValue | undefin
 export interface ForgeEffectPorts extends OpenPorts, MergePorts {
   readonly protection: Pick<Protection, "mustBeConfirmed">;
   /** Whether a person has paused a project. */
-  isPaused(project: string): boolean;
+  stopsWork(project: string, wordAt: number | undefined): boolean;
   /** Merges with the project's own merge queue. */
   readonly mergeHere: Perform;
   where(): Where;
@@ -133,7 +133,7 @@ async function mustBeMergeable(ports: ForgeEffectPorts, project: Project, asked:
   const task = await sameStay(ports, asked);
   mustBeFixed(task);
   mustBeTested(await ports.workflowOf(task), task, commit);
-  if (ports.isPaused(project.name) && !(await beganByPerson(ports.store, task.id))) throw pausedFault(project.name);
+  if (ports.stopsWork(project.name, await personsWordAt(ports.store, task.id))) throw pausedFault(project.name);
   return commit;
 }
 
