@@ -1,7 +1,7 @@
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { guardReasons } from "./move.ts";
-import { isPersonsTurn, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
+import { isPersonsTurn, isUnstarted, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Facts } from "./request.ts";
 import { leadsByFindings, undecidedFindings } from "./reviewing.ts";
 import type { Task } from "./task.ts";
@@ -36,8 +36,7 @@ export function explain(
 ): Explanation {
   const state = stateOf(workflow, task.status);
   const moves = state.terminal ? [] : movesOf(workflow, state, task, facts, role);
-  const isFirst = state.name === workflow.initial[0];
-  return { where: whereIs(state, task, isDependent), blocked: blocks(state, isFirst, task, moves), moves };
+  return { where: whereIs(state, task, isDependent), blocked: blocks(workflow, state, task, moves), moves };
 }
 
 function whereIs(state: State, task: Task, isDependent: boolean): string {
@@ -81,10 +80,10 @@ function waitsFor(state: State, task: Task): string {
 }
 
 /** What blocks the task apart from its needs. */
-function blocks(state: State, isFirst: boolean, task: Task, moves: readonly Move[]): Explanation["blocked"] {
+function blocks(workflow: Workflow, state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
   if (state.terminal || task.phase !== "waiting" || task.held !== undefined || isPersonsTurn(state)) return [];
   const { wait } = state;
-  if (wait.kind === "slot" && isFirst && !task.autostart)
+  if (wait.kind === "slot" && isUnstarted(workflow, task) && !task.autostart)
     return [{ reason: "The task does not start by itself.", fix: `signalbox task continue ${task.id}` }];
   if (wait.kind !== "agent" && wait.kind !== "open") return [];
   // What an agent at work has not brought yet blocks nothing; the later moves name it.

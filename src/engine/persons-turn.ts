@@ -306,6 +306,11 @@ export function personsStart(workflow: Workflow, task: Task): StartRequest | und
   return startOf(workflow, task) ?? (isFirst && waits ? { kind: "continue", actor: engine } : undefined);
 }
 
+/** Whether nobody has started the task yet: it is where it was created, or in the first state again. A part is started by its parent. */
+export function isUnstarted(workflow: Workflow, { part, status, previousStatus }: Task): boolean {
+  return part === undefined && (status === workflow.initial[0] || previousStatus === "");
+}
+
 type StartRequest = Extract<Request, { kind: "continue" | "move" }>;
 
 const engine = { role: "engine" };
