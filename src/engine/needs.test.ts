@@ -244,6 +244,18 @@ describe("the text of an agent", () => {
   });
 });
 
+test("the command of a need for the day's budget is the first one of its message, and nothing but a command", () => {
+  const raise = "signalbox config set budget.day 22";
+  const spent = "All projects together today cost $21.00 of $20.00 that are allowed.";
+  const reason = `${spent}\nRaise the limit: ${raise}\nThen, or tomorrow: signalbox task retry ${id}`;
+  const held: Held = { reason, word: "error", again: "effects" };
+  const need = first({ held }, { failure: { code: "agents.budget" } });
+  expect(need).toMatchObject({ reason: "budget", command: raise });
+  expect(need && briefNeed(need)).toBe(
+    `${spent} Raise the limit: ${raise} · Then, or tomorrow: signalbox task retry ${id}`,
+  );
+});
+
 test("a broken workspace needs a person, unless the task is about to make it again", () => {
   const trouble = { reason: "Its workspace is gone.", fix: "Make it again: signalbox task respawn 1" };
   expect(first({}, { runs: [run], trouble })).toMatchObject({ reason: "workspace", text: trouble.reason });

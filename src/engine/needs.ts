@@ -168,7 +168,8 @@ function need(
 const isStanding = new Set<NeedReason>(["question", "approval", "held", "effect", "budget", "workflow"]);
 
 const ownFailures: ReadonlySet<string> = new Set(["permissions.unasked", "agents.budget", "model.unmapped"]);
-const endsWithCommand = /(signalbox [^\n]+?)\.?$/;
+/** The last command of the first line that ends with one. */
+const endsWithCommand = /^.*: (signalbox [^\n]+?)\.?$/m;
 
 /** A task in its last state can still owe effects, such as releasing its workspace. */
 function afterTheEnd(facts: NeedFacts): readonly Need[] {
