@@ -101,8 +101,9 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
   if (tryAgain && isOutdated) startWait(draft, state);
   else if (tryAgain)
     startRun(draft, panel.judge, { delay: delayBefore(count, state.limits.backoff ?? panel.judge.limits.backoff) });
-  const wait =
+  const again =
     tryAgain && isOutdated ? waitOf(workflow, progressAtStart(draft, state, false), panel.judge, facts) : task.wait;
+  const wait = word === "invalid" ? { ...again, refused: reason } : again;
   const event: TaskEvent = {
     type: "panel.answered",
     by: panel.judge.role,
