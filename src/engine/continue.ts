@@ -2,8 +2,9 @@ import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts
 import { endRun, startDraft, startRun, tellRun } from "./draft.ts";
 import { progressAtStart, restarted, startWait, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
-import { outdatedAnswer, waitOf } from "./judging.ts";
+import { waitOf } from "./judging.ts";
 import { guardReasons, rejected, standing, targetsFor } from "./move.ts";
+import { judgeAgain } from "./panel.ts";
 import { isPersonsTurn, isWorkedIn, seeRun, wantsAnswer } from "./persons-turn.ts";
 import type { Actor, Facts, PersonsWord } from "./request.ts";
 import { specOf } from "./run-spec.ts";
@@ -11,7 +12,7 @@ import { ticketWord } from "./settled.ts";
 import { after, endWait, noLongerHeld, startWork } from "./take-rule.ts";
 import type { Task, WaitProgress } from "./task.ts";
 import { isTemporary } from "./when.ts";
-import type { RunSpec, State, Workflow } from "./workflow.ts";
+import type { State, Workflow } from "./workflow.ts";
 
 /** Ends the task's wait. For a held task it retries what failed. */
 export function decideContinue(workflow: Workflow, task: Task, actor: Actor, facts: Facts): Decision {
@@ -131,7 +132,7 @@ function startAgain(
     return rejected({ code: "no-respawn", text, fix: targets.length > 0 ? `Ask for ${targets.join(", ")}.` : "" });
   }
   const draft = startDraft(workflow, task, task.status);
-  const judged = judgeAgain(workflow, task, state, facts);
+  const judged = wait.kind === "panel" ? judgeAgain(workflow, task, wait, facts) : undefined;
   if (judged !== undefined) startRun(draft, judged);
   else if (wait.kind !== "open") startWait(draft, state, true);
   else if (state.respawn !== undefined && draft.runs[state.respawn.role] === undefined) startRun(draft, state.respawn);
@@ -148,15 +149,6 @@ function startAgain(
     },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: draft.effects };
-}
-
-/** The judge of a panel whose members have answered about the present commit: only the judge has failed. */
-function judgeAgain(workflow: Workflow, task: Task, state: State, facts: Facts): RunSpec | undefined {
-  if (state.wait.kind !== "panel") return undefined;
-  const all = Object.values(task.wait.members);
-  const isThrough = all.every((each) => each.state !== "running") && all.some((each) => each.state === "ok");
-  const { judge } = state.wait;
-  return isThrough && outdatedAnswer(workflow, task, judge, facts) === undefined ? judge : undefined;
 }
 
 /** Judges that are started again are given the present commit. */

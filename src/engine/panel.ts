@@ -126,6 +126,13 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
   );
 }
 
+/** The judge of a held task, if only it has failed: the members have answered about the present commit. */
+export function judgeAgain(workflow: Workflow, task: Task, { judge }: Panel, facts: Facts): RunSpec | undefined {
+  const all = Object.values(task.wait.members);
+  const isThrough = all.every((each) => each.state !== "running") && all.some((each) => each.state === "ok");
+  return isThrough && outdatedAnswer(workflow, task, judge, facts) === undefined ? judge : undefined;
+}
+
 function refusedAnswer({ role }: RunSpec, reason: string, tries: number): string {
   const often = tries === 1 ? "" : `${role} failed ${tries} times in a row. `;
   return `${often}The last answer of ${role} was refused: ${problemForPerson(reason)}`;
