@@ -101,8 +101,9 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
   if (tryAgain && isOutdated) startWait(draft, state);
   else if (tryAgain)
     startRun(draft, panel.judge, { delay: delayBefore(count, state.limits.backoff ?? panel.judge.limits.backoff) });
-  const wait =
+  const again =
     tryAgain && isOutdated ? waitOf(workflow, progressAtStart(draft, state, false), panel.judge, facts) : task.wait;
+  const wait = word === "invalid" ? { ...again, refused: reason } : again;
   const event: TaskEvent = {
     type: "panel.answered",
     by: panel.judge.role,
@@ -123,6 +124,13 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
       facts,
     ),
   );
+}
+
+/** The judge of a held task, if only it has failed: the members have answered about the present commit. */
+export function judgeAgain(workflow: Workflow, task: Task, { judge }: Panel, facts: Facts): RunSpec | undefined {
+  const all = Object.values(task.wait.members);
+  const isThrough = all.every((each) => each.state !== "running") && all.some((each) => each.state === "ok");
+  return isThrough && outdatedAnswer(workflow, task, judge, facts) === undefined ? judge : undefined;
 }
 
 function refusedAnswer({ role }: RunSpec, reason: string, tries: number): string {

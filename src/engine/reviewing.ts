@@ -125,6 +125,30 @@ export function undecidedFindings(workflow: Workflow, task: Task): Reason | unde
   return { code: "undecided", text: `${are} undecided: ${named.join("; ")}${more}.`, fix };
 }
 
+/**
+ * What the engine will say instead of merging the task's pull request: a person has approved findings, perhaps after the last review,
+ * that no review has called fixed. Undefined where the state merges none, or where nothing is left to be fixed.
+ */
+export function unfixedFindings(workflow: Workflow, { id, status, ledger }: Task): Reason | undefined {
+  const left = (ledger?.findings ?? []).filter(({ state }) => state === "approved").map((finding) => finding.id);
+  if (left.length === 0 || !stateOf(workflow, status).do.some(({ name }) => name === "merge_pr")) return undefined;
+  const [it, are] = left.length === 1 ? ["it", "is"] : ["they", "are"];
+  const text = `You approved ${left.join(", ")}, and no review says that ${it} ${are} fixed.`;
+  const dismiss = `signalbox task findings ${id} dismiss ${left.join(" ")} -m "Why"`;
+  return { code: "unreviewed", text, fix: `To merge without a fix, dismiss what is none: ${dismiss}` };
+}
+
+/** The state that an approval leads to while findings are unfixed; undefined where it only holds the task. */
+export function unfixedLeadTo(workflow: Workflow, task: Task): string | undefined {
+  const mayFollow = ({ when }: State["rules"][number]) =>
+    when.every(
+      ({ source, field, op, value }) =>
+        source === "counter" && typeof value === "number" && compare(op, task.counters[field] ?? 0, value),
+    );
+  const rule = stateOf(workflow, task.status).rules.find((each) => covers(each.on, "unreviewed") && mayFollow(each));
+  return rule?.does.kind === "then" ? rule.does.to : undefined;
+}
+
 /** Whether a person's approval leads to one state or another by the findings that the person approves. */
 function dependsOnFindings({ wait, rules }: State): boolean {
   const depends = rules.some(({ when }) => when.some(({ source, field }) => source === "fact" && field === decided));

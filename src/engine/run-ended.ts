@@ -146,7 +146,8 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
 
   const failure = countFailure(task);
   const count = failure.crashCount;
-  const counted: TaskEvent = { ...known, set: { results, reason, ...failure } };
+  const refused = word === "invalid" ? { wait: { ...failure.wait, refused: reason } } : {};
+  const counted: TaskEvent = { ...known, set: { results, reason, ...failure, ...refused } };
   const failed = apply(task, counted);
   if (count < attemptsOf(state.limits, spec.limits) && request.isFinal !== true)
     return after(counted, tryAgain(workflow, failed, state, spec, word, count, facts));

@@ -238,6 +238,8 @@ export interface WaitProgress {
   readonly hasFailed?: true;
   /** What the last run said at its end, as one line, in a state with `evidence`. */
   readonly said?: string;
+  /** Why the last answer in this stay that was refused was refused, for the agent that is asked again. */
+  readonly refused?: string;
   /** Panel members by run name. */
   readonly members: Readonly<Record<string, Member>>;
   /** The commit that judges were given when they were last started again in this stay. */

@@ -143,7 +143,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     refused: core.refusals.strangers(),
     configProblems: core.config().problems,
     agents: agentCounts(core),
-    budgets: holdingBudgets(core),
+    budgets: [...(await dayBudgets(core)), ...holdingBudgets(core)],
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
     calls: { channels: await channelsOf(core), quiet: callSettings(core.config().values).quiet },
   });
@@ -152,6 +152,13 @@ export function status(core: Core): Handler<Routes["status"]> {
 function savingProblem(core: Core) {
   const { message: reason = "", hint: fix = "" } = core.unsaved() ?? {};
   return { reason, fix };
+}
+
+/** The budgets of the day that are used up: until they are raised, or the day is over, no run starts. */
+async function dayBudgets({ agents, store, clock }: Core) {
+  const projects = (await store.listProjects()).map(({ name }) => name);
+  const spent = agents?.book.spentToday(projects, clock.now()) ?? [];
+  return spent.map(({ text, fix }) => ({ reason: text, fix }));
 }
 
 /** One for each task whose budget holds runs up: the others wait for the same. */
