@@ -37,6 +37,11 @@ test("without a script, scripted agents bring a task through the whole pipeline,
   await does("task", "update", task.id, "--unset", "auto_merge");
   expect(await does("task", "show", task.id)).toContain("judge=small (of the task)");
   expect(await does("task", "history", task.id)).toContain("auto_merge taken back");
+  const sent = await signalbox(["task", "send", task.id, "Are you there?"]);
+  expect(sent).toMatchObject({ code: 1, stderr: expect.stringContaining(`signalbox task actions ${task.id}`) });
+  expect(sent.stderr).not.toContain("respawn");
+  const named = await signalbox(["task", "approve", task.id, "--commit", "deadbeef"]);
+  expect(named.stderr).toContain("not at deadbeef, which you named");
   const model = await signalbox(["task", "update", task.id, "--model", "opus"]);
   expect(model).toMatchObject({ code: 1, stderr: expect.stringContaining("--set models=default:MODEL") });
   expect(
