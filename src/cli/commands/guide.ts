@@ -231,11 +231,10 @@ function showOutside({ say, talkPaint }: Context, projects: readonly ProjectView
 /** More rows would not fit on a screen. */
 const maxRows = 20;
 
-/** Every task that needs the person is listed with its reason and command, each below its parent, however many rows that takes. */
+/** Where a task needs the person, all are listed: each with its reason and command, however many rows that takes. */
 export function rowsFor({ tasks, needs }: Board): number {
-  const parents = new Set(tasks.flatMap(({ id, parent }) => (needs.has(id) && parent !== "" ? [parent] : [])));
   const around = 6;
-  return Math.max(maxRows, 2 * needs.size + parents.size + around);
+  return needs.size === 0 ? maxRows : Math.max(maxRows, tasks.length + needs.size + around);
 }
 
 /** Shows the state of a project, and the next commands. */
