@@ -18,6 +18,8 @@ import { workRoutes } from "./work.ts";
 const nothing = record({});
 const name = shortText(100);
 const line = shortText(2_000);
+/** task: chosen for the task. preset: by its preset. workflow: by the workflow's own default. */
+const settingWire = record({ name: text, value: any, from: oneOf("task", "preset", "workflow") });
 
 /** The routes of tasks: to list, create, show, move and end them, with those about merging, people and work. */
 export const taskRoutes = {
@@ -67,8 +69,9 @@ export const taskRoutes = {
       /**
        * `states`: of its workflow; missing if the workflow can no longer be read. `continues`: the ended task whose work it
        * continues; missing if there is none. `openFindings`: what its reviews have found and nobody has settled; missing without any.
+       * `preset` and `settings`: of its workflow, and where each value comes from; missing if the workflow has none.
        */
-      { states: list(text), continues: text, openFindings: list(text) },
+      { states: list(text), continues: text, openFindings: list(text), preset: text, settings: list(settingWire) },
     ),
   }),
   editTask: route({

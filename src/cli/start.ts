@@ -22,6 +22,7 @@ import { answer, approve, cancel, reply, requestChanges, respawn, retry, spawn }
 import { attach, logs, peek, send } from "./commands/task-agent.ts";
 import { clearError, continueTask, launchFixer } from "./commands/task-continue.ts";
 import { create } from "./commands/task-create.ts";
+import { documents } from "./commands/task-documents.ts";
 import { findings } from "./commands/task-findings.ts";
 import { actions, explain, exportTask, history, list, show } from "./commands/task-look.ts";
 import { createPr, merge, sync } from "./commands/task-merge.ts";
@@ -80,6 +81,7 @@ const taskCommands = buildRouteMap({
     approve,
     "request-changes": requestChanges,
     findings,
+    documents,
     plan,
     continue: continueTask,
     "launch-fixer": launchFixer,

@@ -160,6 +160,8 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
   const { wait } = state;
   // An open state is held because of a run if that run has ended.
   const hasLostOne = wait.kind === "open" && task.held?.again === "wait";
+  // A run without a terminal has no session that could die: it ends with its answer, or the task is held for what it lacks.
+  if (wait.kind === "agent" && wait.run.mode !== "session" && task.held !== undefined) return "none";
   const wantsRun =
     wait.kind === "agent" ||
     (wait.kind === "human" && wait.run !== undefined) ||

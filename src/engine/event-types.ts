@@ -73,7 +73,11 @@ export const eventTypes = {
   },
   "task.edited": {
     when: "fields of the task, such as its summary, have changed",
-    data: { changed: "the names of the fields", run: "the run that asked" },
+    data: {
+      changed: "the names of the fields",
+      values: "the new model, preset and settings; null for a setting that was taken back",
+      run: "the run that asked",
+    },
   },
   "part.started": {
     when: "a part of a plan is given a slot by its parent, and may start",

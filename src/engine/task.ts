@@ -83,8 +83,11 @@ export type TaskEdit = Partial<
     | "part"
     | "parent"
   > &
-    Pick<TaskPosition, "preset" | "settings" | "judged" | "protectedChanges" | "tested">
+    Pick<TaskPosition, "preset" | "judged" | "protectedChanges" | "tested"> & { readonly settings: SettingsEdit }
 >;
+
+/** Settings that override the preset; null takes the task's own value back. */
+export type SettingsEdit = Readonly<Record<string, Settings[string] | null>>;
 
 /** The task's place in its workflow. */
 export interface TaskPosition {

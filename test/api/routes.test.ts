@@ -1000,7 +1000,9 @@ describe("agents", () => {
 
   test("hand nothing over without runs, and people have no tools of runs", async () => {
     const { id } = await create();
-    expect((await get(`/v1/tasks/${id}/handed-over`)).json).toEqual({ task: id, documents: [], messages: [] });
+    expect((await get(`/v1/tasks/${id}/handed-over`)).json).toEqual({
+      ...{ task: id, documents: [], messages: [], answers: [], pullRequest: null },
+    });
     expect((await get("/v1/tools")).json.caller).toBe("person");
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
     expect((await post("/v1/mcp", ping)).json).toEqual({ jsonrpc: "2.0", id: 1, result: {} });

@@ -287,7 +287,7 @@ Examples:
   signalbox task show coffee#12 --section Review
 
 --json: { task, effects: [{ id, entry, action, state, tries, dueAt, failure }],
-  pullRequest: ${pullRequestForm},
+  preset, settings: [{ name, value, from }], pullRequest: ${pullRequestForm},
   document: { text, authors: { SECTION: { role, run, commit } }, artifacts: [{ section, hash, role, run, commit, at }] } }
 task: ${taskForm}
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or section`,
@@ -299,28 +299,30 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or section`,
       });
     const call = createCall(this);
     const found = await call(routes.getTask, await nameTask(call, reference));
-    const { task, effects, pullRequest } = found;
+    const { task, effects, pullRequest, preset = "", settings = [] } = found;
     const document = await call(routes.getDocument, { params: { task: task.id } });
     if (isWhole) return this.print(document.text);
     if (section !== undefined) return this.print(sectionText(document.text, section));
-    if (json) return this.print(writeJson({ task, effects, pullRequest, document }));
+    if (json) return this.print(writeJson({ task, effects, preset, settings, pullRequest, document }));
     this.print(describeTask(found, document, this, Date.now()));
     for (const line of describeRuns(await runsOf(call, task.id), this)) this.print(line);
     // A task that is over can still need attention, for example after its merge was undone.
     const { blocked } = task.phase === "over" ? await call(routes.explainTask, { params: { task: task.id } }) : notOver;
     for (const { reason, fix } of blocked) this.print(`\n${this.paint.yellow(reason)}\n  ${fix}`);
+    const handed = await call(routes.listHandedOver, { params: { task: task.id } });
+    const hasHanded = handed.documents.length + handed.messages.length + (handed.answers ?? []).length > 0;
     this.say(`
 To see what can happen next: signalbox task explain ${task.id}
 To see what has happened:    signalbox task history ${task.id}${
-      document.text.trim() === "" ? "" : `\nTo read the task file:       signalbox task show ${task.id} --document`
-    }`);
+      hasHanded ? `\nTo read what agents said:    signalbox task documents ${task.id}` : ""
+    }${document.text.trim() === "" ? "" : `\nTo read the task file:       signalbox task show ${task.id} --document`}`);
   },
 });
 
 const notOver = { blocked: [] };
 
 /** The records of a task's runs. Agents see none, and a daemon without agents has none. */
-async function runsOf(call: Call, task: string): Promise<readonly RunView[]> {
+export async function runsOf(call: Call, task: string): Promise<readonly RunView[]> {
   try {
     return await allRuns(call, { task, all: "true" });
   } catch (error) {

@@ -52,7 +52,7 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     if (nobody !== undefined) await refuse(core, stored, wish, nobody);
     const elsewhere = otherBranch(facts);
     if (elsewhere !== undefined) await refuse(core, stored, wish, elsewhere);
-    const other = isOther(task, commit, asked.body.commit ?? (await seenCommit(core, task)));
+    const other = isOther(task, commit, asked.body.commit, await seenCommit(core, task));
     if (other !== undefined) await refuse(core, stored, wish, other);
     if (merging !== undefined && !isUnreviewed) await mustBeSeen(core, stored, commit, "approve");
     const plan = await seenPlan(core, task, asked.body.plan);
@@ -88,8 +88,9 @@ function onlyOnceMerged(workflow: Workflow, task: Task, request: Request, facts:
   return merged.kind === "moved" ? merged.task.status : undefined;
 }
 
-/** Refuses an approval that names a commit other than the current one. */
-function isOther(task: Task, commit: string, given: string | undefined): Reason | undefined {
+/** Refuses an approval of a commit other than the current one: the one that the person names, otherwise the one last shown. */
+function isOther(task: Task, commit: string, named: string | undefined, seen: string | undefined): Reason | undefined {
+  const given = named ?? seen;
   if (given === undefined) return undefined;
   const wanted = given.toLowerCase();
   if (!/^[0-9a-f]{7,64}$/.test(wanted)) {
@@ -100,7 +101,7 @@ function isOther(task: Task, commit: string, given: string | undefined): Reason 
   const text =
     commit === ""
       ? "The task has no commit yet."
-      : `The branch is at ${commit.slice(0, 10)}, not at ${given.slice(0, 10)}, which you were shown.`;
+      : `The branch is at ${commit.slice(0, 10)}, not at ${given.slice(0, 10)}, which you ${named === undefined ? "were shown" : "named"}.`;
   return { code: "moved-on", text, fix: `See the newer changes: signalbox task diff ${task.id}` };
 }
 

@@ -236,7 +236,10 @@ async function runningOf(core: Core, stored: StoredTask, role: string | undefine
     const text = `${run.key} waits for your answer, not for a message.`;
     throw new Refusal([{ code: "not-waiting", text, fix: `Reply to it: signalbox task reply ${id} "Your answer"` }]);
   }
-  const fix = `Bring it back: signalbox task respawn ${id}`;
+  const isSession = run.started?.mode === "session";
+  const fix = isSession
+    ? `Bring it back: signalbox task respawn ${id}`
+    : `It has no terminal that could take a message. To see what you can do: signalbox task actions ${id}`;
   throw new Refusal([{ code: "run-over", text: `${run.key} has ended (${run.word}).`, fix }]);
 }
 

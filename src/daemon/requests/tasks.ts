@@ -1,5 +1,7 @@
 import type { Routes } from "../../api/routes.ts";
 import type { AgentOrder } from "../../engine/decision.ts";
+import { settingsOf } from "../../engine/when.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Run } from "../../ports/records.ts";
 import type { StoredEffect, StoredTask } from "../../ports/store.ts";
@@ -34,9 +36,14 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
       entry: stored.task.entry,
       effects: effects.map(effectView),
       pullRequest: record === undefined ? null : pullRequestView(record),
-      ...(workflow === undefined ? {} : { states: Object.keys(workflow.states) }),
+      ...(workflow === undefined ? {} : { states: Object.keys(workflow.states), ...choicesOf(workflow, stored) }),
     };
   };
+}
+
+function choicesOf(workflow: Workflow, { task }: StoredTask) {
+  const settings = settingsOf(workflow, task).map(({ value = null, ...rest }) => ({ ...rest, value }));
+  return settings.length === 0 ? {} : { preset: task.preset, settings };
 }
 
 /** The agents service. Throws if this daemon has none. */
