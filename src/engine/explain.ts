@@ -1,10 +1,10 @@
 import { sentences } from "../text.ts";
 import { stateOf } from "./enter.ts";
-import { problemForPerson } from "./findings.ts";
 import { gateReasons } from "./gate.ts";
 import { guardReasons } from "./move.ts";
 import { isPersonsTurn, isUnstarted, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Facts } from "./request.ts";
+import { problemForPerson } from "./review.ts";
 import { leadsByFindings, undecidedFindings, unfixedFindings } from "./reviewing.ts";
 import { attemptsOf } from "./take-rule.ts";
 import type { Task } from "./task.ts";
