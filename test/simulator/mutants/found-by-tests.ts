@@ -40,8 +40,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/effects/forge.ts",
-        from: "if (ports.isPaused(project.name) &&",
-        to: "if (ports.isPaused(project.path) &&",
+        from: "if (ports.stopsWork(project.name,",
+        to: "if (ports.stopsWork(project.path,",
       },
     ],
     test: "test/scenarios/pipeline-merge.test.ts",
@@ -95,8 +95,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/merging/land.ts",
-        from: "if (wanted.length < merged.length) return wanted;",
-        to: "if (wanted.length < 0) return wanted;",
+        from: "const going = wanted.filter((entry) => isIn.has(entry));",
+        to: "void wanted;\n  const going = merged.map(({ entry }) => entry).filter((entry) => isIn.has(entry));",
       },
     ],
     test: "src/daemon/merging/land.test.ts",
