@@ -17,7 +17,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   home: ["engine", "project-tests"],
   client: ["api", "home", "engine"],
   daemon: ["api", "ports", "home", "engine", "documents", "answers", "tickets", "project-tests"],
-  web: ["api"],
   cli: ["api", "home", "engine", "documents", "tickets", "project-tests"],
   "scripted-agent": ["ports", "engine", "documents", "answers"],
 };
@@ -42,7 +41,7 @@ const pure: Readonly<Record<string, readonly string[]>> = {
   "project-tests": ["smol-toml", "jsonc-parser"],
 };
 /** Folders whose subfolders must not import each other in a cycle. */
-const parents = ["", "daemon", "adapters", "adapters/git", "adapters/harness", "engine", "cli", "web"];
+const parents = ["", "daemon", "adapters", "adapters/git", "adapters/harness", "engine", "cli"];
 
 const root = resolve(import.meta.dirname, "..");
 const source = join(root, "src");
@@ -136,8 +135,8 @@ test("the program that agents call is small, and loads five modules of Node befo
 });
 
 test("no source file names a state of a built-in workflow", () => {
-  // States of agents, groups of tasks and the three outcomes are words of the language, even if a state has the same name.
-  const shared = ["done", "failed", "cancelled", "working", "ready", "idle", "stuck", "queued"];
+  // States of agents and the three outcomes are words of the language, even if a state has the same name.
+  const shared = ["done", "failed", "cancelled", "working", "ready", "idle", "stuck"];
   const folder = join(root, "workflows");
   const names = new Set(
     readdirSync(folder).flatMap((file) =>

@@ -1,6 +1,6 @@
 import { route } from "./client.ts";
-import { budgetFields, changeWire } from "./tasks.ts";
-import { boolean, integer, list, map, nullable, number, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+import { changeWire } from "./tasks.ts";
+import { boolean, integer, list, nullable, number, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const usageWire = record({
   inputTokens: integer(0),
@@ -154,24 +154,20 @@ const agentWire = record({
 });
 export type AgentView = TypeOf<typeof agentWire>;
 
-const usageRowWire = record(
-  {
-    key: text,
-    /** As people call it. */
-    name: text,
-    runs: integer(0),
-    inputTokens: integer(0),
-    outputTokens: integer(0),
-    cachedTokens: integer(0),
-    cost: number,
-    /** The number of runs whose cost is unknown. */
-    unknown: integer(0),
-    /** Milliseconds. */
-    duration: integer(0),
-  },
-  /** What it was grouped by; missing in the total. */
-  { keys: map(text) },
-);
+const usageRowWire = record({
+  key: text,
+  /** As people call it. */
+  name: text,
+  runs: integer(0),
+  inputTokens: integer(0),
+  outputTokens: integer(0),
+  cachedTokens: integer(0),
+  cost: number,
+  /** The number of runs whose cost is unknown. */
+  unknown: integer(0),
+  /** Milliseconds. */
+  duration: integer(0),
+});
 export type UsageRow = TypeOf<typeof usageRowWire>;
 
 export const pausedWire = record({
@@ -183,8 +179,6 @@ export const pausedWire = record({
   commands: integer(0),
   /** The runs whose programs could not be ended, and why. */
   failed: list(record({ run: text, problem: text })),
-  /** Merges that the pause does not stop: `publishing` cannot be stopped any more, `person` was requested with `task merge`. */
-  merges: list(record({ task: text, project: text, number: integer(0), target: text, why: text })),
 });
 
 const nothing = record({});
@@ -200,9 +194,8 @@ export const agentRoutes = {
     path: "/v1/runs",
     summary: "List the running agents, and with all=true also the ended ones",
     access: "person",
-    query: record({}, { project: name, task: name, all: shortText(5), before: shortText(400), limit: shortText(20) }),
-    /** The newest runs, the oldest of them first. `next`: to be given as `before` for the runs before them; null if there are none. */
-    answer: record({ runs: list(runWire), next: nullable(text) }),
+    query: record({}, { project: name, task: name, all: shortText(5) }),
+    answer: record({ runs: list(runWire) }),
   }),
   spawnTask: route({
     name: "spawnTask",
@@ -308,20 +301,13 @@ export const agentRoutes = {
     query: record(
       {},
       {
-        /** run, task, role, agent, harness, model, project or day; or two of them, such as project,day. */
-        by: shortText(40),
+        by: oneOf("run", "task", "role", "harness", "model", "project", "day"),
         project: name,
         task: name,
         since: shortText(40),
-        /** Also list the budgets of open tasks. */
-        budgets: oneOf("true"),
       },
     ),
-    answer: record(
-      { rows: list(usageRowWire), total: usageRowWire },
-      /** The task that has each budget, and the budget. */
-      { budgets: list(record({ task: text, ...budgetFields })) },
-    ),
+    answer: record({ rows: list(usageRowWire), total: usageRowWire }),
   }),
   pause: route({
     name: "pause",

@@ -1,7 +1,5 @@
 import type { Route } from "./client.ts";
 import { routes } from "./routes.ts";
-import { taskWire } from "./tasks.ts";
-import { pageKeyHeader } from "./web.ts";
 import type { JsonSchema } from "./wire.ts";
 
 /** The OpenAPI document of the API. Served by the daemon, and checked in under schema/. */
@@ -17,25 +15,11 @@ export function openApi(version: string): JsonSchema {
       title: "Signalbox",
       version,
       description:
-        "The daemon of one home folder: over its unix socket, or over TCP on 127.0.0.1 with a token or a browser's session. JSON only; no CORS.",
+        "The daemon of one home folder: over its unix socket, or over TCP on 127.0.0.1 with a token. JSON only; no CORS.",
     },
     paths,
     components: {
-      securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "The person's token, or a run's." },
-        session: {
-          type: "apiKey",
-          in: "cookie",
-          name: "signalbox-PORT",
-          description: "A browser's session, over TCP.",
-        },
-        pageKey: {
-          type: "apiKey",
-          in: "header",
-          name: pageKeyHeader,
-          description: "The key that came with the session.",
-        },
-      },
+      securitySchemes: { token: { type: "http", scheme: "bearer", description: "The person's token, or a run's." } },
       schemas: { Error: errorSchema },
     },
   };
@@ -53,32 +37,22 @@ function operation(route: Route): JsonSchema {
   return {
     operationId: route.name,
     summary: route.summary,
-    security: securityOf(route),
+    ...(route.access === "anyone" ? { security: [{}, { token: [] }] } : { security: [{ token: [] }] }),
     ...(inPath.length + inQuery.length > 0 ? { parameters: [...inPath, ...inQuery] } : {}),
     ...(route.body
       ? { requestBody: { required: true, content: { "application/json": { schema: route.body.schema } } } }
       : {}),
     responses: {
-      ...(route.answerType === "websocket"
-        ? { 101: { description: "The connection is a WebSocket from here on" } }
-        : {
-            200: {
-              description: "Done",
-              content: { [route.answerType ?? "application/json"]: { schema: route.answer.schema } },
-            },
-          }),
+      200: {
+        description: "Done",
+        content: { [route.answerType ?? "application/json"]: { schema: route.answer.schema } },
+      },
       default: {
         description: "Refused, or failed; nothing has changed",
         content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
       },
     },
   };
-}
-
-function securityOf({ access }: Route): readonly JsonSchema[] {
-  if (access === "page") return [{}];
-  const credentials = [{ token: [] }, { session: [], pageKey: [] }];
-  return access === "anyone" ? [{}, ...credentials] : credentials;
 }
 
 const errorSchema: JsonSchema = {
@@ -99,7 +73,6 @@ const errorSchema: JsonSchema = {
             required: ["code", "text", "fix"],
           },
         },
-        task: { ...taskWire.schema, description: "With the code task.stale: the task as it is" },
       },
       required: ["code", "message"],
     },

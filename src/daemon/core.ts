@@ -16,7 +16,6 @@ import type { CrewRunner } from "./crew/crew.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ForgeEffectPorts } from "./effects/forge.ts";
 import type { EventFeed } from "./event-feed.ts";
-import type { CoreWebDoor } from "./http/web-door.ts";
 import type { FactsOf, Seen } from "./look.ts";
 import type { Predictions } from "./merging/conflicts.ts";
 import type { Merging, MergingPorts } from "./merging/merging.ts";
@@ -30,8 +29,6 @@ import type { Scheduler } from "./scheduler.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { WorkflowCache } from "./store-cache.ts";
 import type { Submit, SubmitTogether } from "./submit.ts";
-import type { TaskIndex } from "./task-index.ts";
-import type { WebSessions } from "./web-sessions.ts";
 import type { PoolPorts } from "./workspaces/pool.ts";
 
 export interface Repositories extends MergingPorts {
@@ -54,7 +51,6 @@ export interface Core {
   readonly places: Places;
   readonly startedAt: number;
   readonly store: Store;
-  readonly taskIndex: TaskIndex;
   /** Why nothing can be saved any more; undefined where it can. */
   storeLoss(): Fault | undefined;
   /** Why nothing can be saved for now; undefined where it can. */
@@ -102,9 +98,8 @@ export interface Core {
   config(): CurrentConfig;
   /** A task was created or changed: notifies everything that caches or watches tasks. */
   changed(stored: StoredTask, mayGoOn?: boolean): void;
-  /** The port for browsers. */
-  readonly webDoor: CoreWebDoor;
-  readonly sessions: WebSessions;
+  /** The address for browsers; empty where TCP is off. */
+  address(): string;
   /** Starts to stop once the current request is answered. */
   stop(): void;
 }

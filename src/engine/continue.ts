@@ -4,7 +4,6 @@ import { progressAtStart, restarted, startWait, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { waitOf } from "./judging.ts";
 import { guardReasons, rejected, standing, targetsFor } from "./move.ts";
-import { judgeAgain } from "./panel.ts";
 import { isPersonsTurn, isWorkedIn, seeRun, wantsAnswer } from "./persons-turn.ts";
 import type { Actor, Facts, PersonsWord } from "./request.ts";
 import { specOf } from "./run-spec.ts";
@@ -132,9 +131,7 @@ function startAgain(
     return rejected({ code: "no-respawn", text, fix: targets.length > 0 ? `Ask for ${targets.join(", ")}.` : "" });
   }
   const draft = startDraft(workflow, task, task.status);
-  const judged = wait.kind === "panel" ? judgeAgain(workflow, task, wait, facts) : undefined;
-  if (judged !== undefined) startRun(draft, judged);
-  else if (wait.kind !== "open") startWait(draft, state, true);
+  if (wait.kind !== "open") startWait(draft, state, true);
   else if (state.respawn !== undefined && draft.runs[state.respawn.role] === undefined) startRun(draft, state.respawn);
   const event: TaskEvent = {
     ...continued,
@@ -143,7 +140,7 @@ function startAgain(
       runs: draft.runs,
       sessions: draft.sessions,
       runCount: draft.runCount,
-      wait: judged === undefined ? againAt(workflow, state, progressAtStart(draft, state, false), facts) : task.wait,
+      wait: againAt(workflow, state, progressAtStart(draft, state, false), facts),
       // The parts that are tried again must exist before the children are counted.
       ...(wait.kind === "fan_out" ? { phase: "entering" as const } : {}),
     },

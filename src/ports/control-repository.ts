@@ -1,5 +1,4 @@
 import type { FileName, Person } from "./git.ts";
-import type { FilePatches } from "./patch.ts";
 
 /**
  * A project's bare repository, which only the daemon writes to. Commits are given by full id, refs by full name. Every
@@ -7,7 +6,7 @@ import type { FilePatches } from "./patch.ts";
  * `refs/signalbox/kept/`; only `dropSalvaged` drops commits, and `dropContainedRefs` drops refs whose commits a branch
  * contains.
  */
-export interface ControlRepository extends FilePatches {
+export interface ControlRepository {
   readonly folder: string;
 
   /**
@@ -267,7 +266,10 @@ export interface ReplaceOrder {
 }
 
 /** How many lines of a file were added and deleted. Undefined for a binary file. */
-export interface ChangedLines extends ChangedFile {
+export interface ChangedLines {
+  readonly path: FileName;
+  /** The old name of a renamed file. */
+  readonly from: FileName | undefined;
   readonly added: number | undefined;
   readonly deleted: number | undefined;
 }

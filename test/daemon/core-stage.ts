@@ -2,8 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { CorePorts } from "../../src/daemon/core-ports.ts";
-import { createCore } from "../../src/daemon/create-core.ts";
+import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import type { Submit } from "../../src/daemon/submit.ts";
 import { type Creation, createTask } from "../../src/engine/create.ts";
@@ -52,6 +51,7 @@ export async function coreStage(
       humanToken: "sbh_x",
       performers: () => nothing,
       config: () => ({ values: {}, problems: [] }),
+      address: () => "",
       stop: () => {},
       ...others,
     });

@@ -169,6 +169,7 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
       choice: () => ({ tickets: "github", ticketsLabel: "ready" }),
     }),
     config: () => ({ values: { forgeInterval: interval }, problems: [] }),
+    address: () => "",
     stop: () => {},
   });
   onTestFinished(async () => {

@@ -41,6 +41,7 @@ export function assemble({ folder, clock, performers, wrap = (store) => store }:
     humanToken: "sbh_x",
     performers: () => performers,
     config: () => ({ values: {}, problems: [] }),
+    address: () => "",
     stop: () => {},
   });
   const handlers = createHandlers(core);

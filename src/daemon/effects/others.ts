@@ -4,7 +4,6 @@ import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Notifier } from "../../ports/system.ts";
-import type { LeftOutOf } from "../forge/left-out.ts";
 import type { Perform } from "../perform.ts";
 import { noteTime, projectOf, type TicketsOf } from "../project.ts";
 
@@ -12,20 +11,18 @@ interface CloseTicketPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ticketsOf: TicketsOf;
-  /** Undefined where there is no forge. */
-  readonly leftOut?: LeftOutOf | undefined;
 }
 
 /**
  * Closes the ticket that the task was made from, with a note that names the task. Does so only if the task's work is in
  * the default branch; a ticket that is closed already is not changed.
  */
-export function closeTicket({ store, clock, ticketsOf, leftOut }: CloseTicketPorts): Perform {
+export function closeTicket({ store, clock, ticketsOf }: CloseTicketPorts): Perform {
   return async (_, { task }) => {
     const { ticket = "", id } = task;
     if (ticket === "") return;
     const project = await projectOf(store, task.project);
-    const commit = await commitIn(store, project, task, leftOut);
+    const commit = await commitIn(store, project, task);
     const tickets = ticketsOf(project);
     if ((await tickets.get(ticket))?.status === "closed") {
       // If a killed daemon closed it, this removes the temporary file that it left.
@@ -38,16 +35,12 @@ export function closeTicket({ store, clock, ticketsOf, leftOut }: CloseTicketPor
 }
 
 /** The commit that brought the work into the default branch: the daemon's own merge, or the forge's. */
-async function commitIn(store: Store, project: Project, task: Task, leftOut: LeftOutOf | undefined): Promise<string> {
-  const { defaultBranch } = project;
+async function commitIn(store: Store, { defaultBranch }: Project, task: Task): Promise<string> {
   const merge = await store.merges.get(task.id);
   if (merge?.state === "merged" && merge.target === defaultBranch) return merge.after || merge.commit;
   const pull = await store.pullRequests.get(task.id);
-  const isMerged = pull?.state === "merged" && pull.base === defaultBranch;
-  const rest = isMerged && pull.url !== "" ? await leftOut?.(project, task, pull) : undefined;
-  if (isMerged && rest === undefined) return pull.mergedCommit || pull.headCommit;
-  const why = rest?.reason ?? `The work is not in ${defaultBranch}.`;
-  throw new Fault("ticket.unmerged", `The ticket "${task.ticket}" stays open. ${why}`, {
+  if (pull?.state === "merged" && pull.base === defaultBranch) return pull.mergedCommit || pull.headCommit;
+  throw new Fault("ticket.unmerged", `The ticket "${task.ticket}" stays open: the work is not in ${defaultBranch}.`, {
     hint: `When it is done: signalbox ticket close ${task.ticket}`,
   });
 }
