@@ -98,7 +98,9 @@ scenario(
     expect(again).not.toMatch(/F1|F3|mill/);
     const [, judge = "", last = ""] = await toldTo(life, "judge");
     expect(judge).toMatch(/Known findings[\s\S]*F1 \(high, approved by a person\)[\s\S]*F2[\s\S]*Closed findings/);
-    expect(judge).toMatch(/Closed findings[\s\S]*F3 \(medium, dismissed by a person\) mill\.md:7[^\n]*\n.*\n  The person's note: Mills are loud/);
+    expect(judge).toMatch(
+      /Closed findings[\s\S]*F3 \(medium, dismissed by a person\) mill\.md:7[^\n]*\n.*\n {2}The person's note: Mills are loud/,
+    );
     expect(last).toMatch(/Known findings[\s\S]*F2[\s\S]*Closed findings[\s\S]*F1[\s\S]*F3/);
 
     // The person's word does not replace the approval that the forge demands.
