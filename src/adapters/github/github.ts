@@ -56,8 +56,9 @@ type OpenGithub = (address: string, settings: GithubSettings) => Promise<Forge |
 
 /**
  * The forge behind the address of a remote; undefined if that is not GitHub, or there is no token for it. A client is
- * cached per host and token, with its answers and limits, until GitHub refuses the token. Whoever names a variable for the
- * token wants a forge: a daemon without that variable, such as one that an agent has started, must not do without the forge.
+ * cached per host and token, with its answers and limits, until GitHub refuses the token. A configuration that names
+ * a variable for the token asks for a forge: a daemon without that variable, such as one that an agent has started, must not do
+ * without the forge.
  */
 export function createOpenGithub({ env, now }: GithubPorts): OpenGithub {
   const clients = new Map<string, GithubClient>();
