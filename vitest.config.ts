@@ -91,6 +91,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: "web",
+          expect,
+          include: ["test/web/**/*.test.ts"],
+          pool: "forks",
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: "long",
           expect,
           // Whether a way past a review holds depends on who is faster, if the machine does much else.

@@ -18,7 +18,10 @@ const root = join(import.meta.dirname, "..");
 const env = { ...process.env, SIGNALBOX_HOME: home };
 // Not in dist/, which the command line of this checkout would then keep running.
 const built = join(root, "node_modules", ".cache", "signalbox-bench");
-execFileSync(process.execPath, [join(root, "scripts", "build.ts"), built], { cwd: root, stdio: "inherit" });
+execFileSync(process.execPath, [join(root, "scripts", "build.ts"), built, "--no-page"], {
+  cwd: root,
+  stdio: "inherit",
+});
 
 mkdirSync(join(home, "workflows"), { recursive: true, mode: 0o700 });
 writeFileSync(join(home, "config.yml"), "notify: { desktop: false }\n");

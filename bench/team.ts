@@ -5,7 +5,8 @@
 //
 // Durations are drawn around what the sizes say, so that a size is an estimate; a second time they are exactly that.
 import { type Child, nextChildren } from "../src/engine/fan-out.ts";
-import { emptyLedger, findingsProblem, takeReview } from "../src/engine/findings.ts";
+import { emptyLedger } from "../src/engine/findings.ts";
+import { findingsProblem, takeReview } from "../src/engine/review.ts";
 import { type Defect, defects } from "./defects.ts";
 import { bound, drawItems, drawPlan, exactly, type Plan, random, run, sum } from "./plans.ts";
 import { runTeam } from "./team-run.ts";

@@ -2,7 +2,21 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
-const all = ["engine", "texts", "store", "daemon", "git", "agents", "sessions", "crew", "team", "pipeline", "findings"];
+const all = [
+  "engine",
+  "texts",
+  "store",
+  "daemon",
+  "git",
+  "agents",
+  "terminal",
+  "sessions",
+  "crew",
+  "team",
+  "pipeline",
+  "findings",
+  "lists",
+];
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !all.includes(name));
 if (unknown.length > 0) {

@@ -1,10 +1,27 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
+import { buildPage, isPageCurrent } from "./page.ts";
 
+// --must-have-page fails if the page for browsers cannot be built; --no-page leaves it out.
+const { values: options, positionals } = parseArgs({
+  options: { "must-have-page": { type: "boolean" }, "no-page": { type: "boolean" } },
+  allowPositionals: true,
+});
 const root = join(import.meta.dirname, "..");
-const place = resolve(root, process.argv[2] ?? "dist");
+const place = resolve(root, positionals[0] ?? "dist");
 mkdirSync(dirname(place), { recursive: true });
 // A program that is started during the build finds the previous bundle complete.
 const folder = mkdtempSync(`${place}-`);
@@ -59,6 +76,7 @@ const programs: readonly (readonly [name: string, source: string])[] = [
   ["acp-bridge", "src/adapters/harness/acp/bridge.ts"],
   ["scripted-agent", "src/scripted-agent/main.ts"],
   ["gate", "src/adapters/sandbox/gate.ts"],
+  ["verify-thread", "src/daemon/verify-thread.ts"],
   ["supervisor", "src/adapters/processes/supervisor.ts"],
 ];
 for (const [name, source] of programs)
@@ -102,6 +120,25 @@ function removeUnused(from: readonly string[]): void {
     }
   for (const file of globSync("**/*.d.ts", { cwd: types }).map((each) => join(types, each)))
     if (!used.has(file)) rmSync(file);
+}
+
+if (!options["no-page"]) await addPage();
+
+/** The page is built only if one of its sources is newer. Without it everything but the page works. */
+async function addPage(): Promise<void> {
+  const web = join(folder, "web");
+  const old = [join(place, "web"), join(root, "dist", "web")].find(isPageCurrent);
+  try {
+    if (old !== undefined) cpSync(old, web, { recursive: true, preserveTimestamps: true });
+    else await buildPage(web, version);
+  } catch (error) {
+    if (options["must-have-page"]) throw error;
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`The page for browsers could not be built: ${reason}\n`);
+    rmSync(web, { recursive: true, force: true });
+    // Setup does not try again until a source has changed.
+    writeFileSync(join(folder, "page-problem.txt"), `${reason}\n`);
+  }
 }
 
 chmodSync(folder, 0o755);

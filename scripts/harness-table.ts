@@ -1,4 +1,4 @@
-import { createHarnesses } from "../src/app.ts";
+import { createHarnesses } from "../src/app-harnesses.ts";
 import { homePlaces } from "../src/home/places.ts";
 import type { Capabilities, Harness } from "../src/ports/harness.ts";
 

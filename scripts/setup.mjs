@@ -14,6 +14,10 @@ const PROGRAMS = [
   ...(process.platform === "linux"
     ? [{ name: "bwrap", debian: "bubblewrap", purpose: "agents' sandboxes are made with it" }]
     : []),
+  // Only tests need a browser.
+  ...(process.argv[2] === "--test"
+    ? [{ name: "chromium", debian: "chromium", brew: "chromium", purpose: "the page is tested in it" }]
+    : []),
 ];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const toolDir = join(root, ".node"); // outside node_modules: npm ci empties that
@@ -109,11 +113,19 @@ function install() {
   link();
 }
 
-/** Whether the bundle is newer than every source; `bin/signalbox` checks the same. */
+/** Whether the bundle and the page are newer than their sources; `bin/signalbox` checks the same of the bundle. */
 function isBuilt() {
-  const bundle = join(root, "dist", "cli.cjs");
-  if (!existsSync(bundle)) return false;
-  const { status, stdout } = spawnSync("find", [join(root, "src"), "-newer", bundle, "-print", "-quit"]);
+  const [src, web] = [join(root, "src"), join(root, "src", "web")];
+  const page = ["web/index.html", "page-problem.txt"].map((name) => join(root, "dist", name)).find(existsSync);
+  return (
+    isNewest(join(root, "dist", "cli.cjs"), [src, "-path", web, "-prune", "-o"]) &&
+    page !== undefined &&
+    isNewest(page, [web, join(src, "api"), join(root, "package-lock.json")])
+  );
+}
+function isNewest(file, where) {
+  if (!existsSync(file)) return false;
+  const { status, stdout } = spawnSync("find", [...where, "-newer", file, "-print", "-quit"]);
   return status === 0 && stdout.length === 0;
 }
 /** Without the bundle everything runs from the sources, with a slower start. */

@@ -17,6 +17,7 @@ const checks: readonly (readonly [string, readonly string[]])[] =
     : [
         [bin("biome"), ["check", "."]],
         [bin("tsc"), []],
+        [bin("tsc"), ["--project", "src/web"]],
         [process.execPath, [join("node_modules", "knip", "bin", "knip.js")]],
       ];
 // In parallel: each uses a single core.
@@ -36,6 +37,8 @@ const vitest = [
   "agents",
   "--project",
   "scenarios",
+  "--project",
+  "web",
 ];
 const status = await runSuite();
 const counts = readCounts();

@@ -1,17 +1,10 @@
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { getPriority, homedir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { getPriority } from "node:os";
+import { dirname, join } from "node:path";
 import { createGit } from "./adapters/git/git.ts";
 import { createRunner, defaultLimits } from "./adapters/git/runner.ts";
 import { createKinds } from "./adapters/git/workspace/kinds.ts";
 import { createOpenGithub } from "./adapters/github/github.ts";
-import { acp } from "./adapters/harness/acp/acp.ts";
-import { claude } from "./adapters/harness/claude/claude.ts";
-import { codex } from "./adapters/harness/codex/codex.ts";
-import { command } from "./adapters/harness/command/command.ts";
-import { gemini } from "./adapters/harness/gemini/gemini.ts";
-import { opencode } from "./adapters/harness/opencode/opencode.ts";
-import { scripted } from "./adapters/harness/scripted.ts";
 import { createFileLog } from "./adapters/log/file-log.ts";
 import { createStreamLog } from "./adapters/log/stream-log.ts";
 import { noneForge } from "./adapters/no-forge.ts";
@@ -23,39 +16,41 @@ import { fileTails } from "./adapters/tail.ts";
 import { ticketFiles } from "./adapters/ticket-files.ts";
 import { createTmux } from "./adapters/tmux/tmux.ts";
 import { errorBodyOf } from "./api/client.ts";
+import { createHarnesses } from "./app-harnesses.ts";
 import { notifierOf, notifyChannels, openChatOf, openStore, startWatchdog, type Watchdog } from "./app-parts.ts";
-import { cacheDetection, type Harnesses } from "./daemon/agents/harnesses.ts";
 import { ownFile, ownProgram, placeRunPrograms } from "./daemon/agents/run-order.ts";
 import { createAuthorise } from "./daemon/authorise.ts";
 import { publishAgents } from "./daemon/callers.ts";
-import { type CorePorts, createCore, type RunningCore } from "./daemon/create-core.ts";
+import type { CorePorts } from "./daemon/core-ports.ts";
+import { createCore, type RunningCore } from "./daemon/create-core.ts";
 import { portVariable, runCommand } from "./daemon/effects/commands.ts";
 import { notify } from "./daemon/effects/others.ts";
 import { askedPullRequests } from "./daemon/forge/pull-request.ts";
 import { createForges, type ForgeOf } from "./daemon/forge/push-task.ts";
 import { createStoreKeeper, guardStore } from "./daemon/guard-store.ts";
-import { createHandlers } from "./daemon/handlers.ts";
+import { createHandlers, createUpgradings } from "./daemon/handlers.ts";
 import { createHomeGuard, type HomeGuard } from "./daemon/home-guard.ts";
-import { createWebDoor, type SocketListening, serveSocket, serveTcp, type WebDoor } from "./daemon/http/serve.ts";
+import { createPage } from "./daemon/http/page.ts";
+import { type SocketListening, serveSocket, serveTcp } from "./daemon/http/serve.ts";
+import { createWebDoor } from "./daemon/http/web-door.ts";
 import type { Performers } from "./daemon/perform.ts";
 import { createTicketsOf, type TicketsOf } from "./daemon/project.ts";
 import { createWorkspaces, type WorkspacesOf } from "./daemon/workspaces/project-workspaces.ts";
 import type { Task } from "./engine/task.ts";
 import type { Workflow } from "./engine/workflow.ts";
 import { Fault } from "./fault.ts";
-import type { AgentConfig } from "./home/agent-fields.ts";
 import { resolveConfig } from "./home/config.ts";
 import { personsEnvironment, recordSurroundings, startedByAgent } from "./home/environment.ts";
 import { ensureHumanToken } from "./home/human-token.ts";
 import { createLiveConfig, type LiveConfig } from "./home/live-config.ts";
 import { takeLock } from "./home/lock.ts";
-import { loginOf } from "./home/logins.ts";
 import { makePrivateFolder } from "./home/make-folder.ts";
-import { homeFolder, homePlaces, type Places, packageVersion } from "./home/places.ts";
+import { homeFolder, homePlaces, type Places, packageRoot, packageVersion } from "./home/places.ts";
 import { restrictHome } from "./home/private-files.ts";
 import { mayCount, readRepositoryConfig } from "./home/trust.ts";
+import { publicOrigin } from "./home/web-fields.ts";
+import { createChosenPort } from "./home/web-port.ts";
 import type { Git } from "./ports/git.ts";
-import type { Harness } from "./ports/harness.ts";
 import type { Store } from "./ports/store.ts";
 import type { Commands, LeveledLog, Notifier } from "./ports/system.ts";
 
@@ -98,14 +93,22 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
   const killing = new AbortController();
   let isRecovered = false;
   const config = createLiveConfig(places.config, log, ({ port }, changed) => {
-    void web?.use(port);
+    if (listenTcp !== undefined) void web.use(port);
     running?.configChanges
       .noticed(changed)
       .catch((error) => log.error("A changed setting was not recorded", { error }));
     if (isRecovered) running?.configured(changed);
   });
-  let web: WebDoor | undefined;
+  let listenTcp: ((port: number) => ReturnType<typeof serveTcp>) | undefined;
   let running: RunningCore | undefined;
+  const web = createWebDoor({
+    listen: async (port) => {
+      if (listenTcp === undefined) throw new Fault("daemon.busy", "The daemon is starting.", { retry: "later" });
+      return listenTcp(port);
+    },
+    ...{ log, chosen: createChosenPort(places), publicOrigin: () => publicOrigin(config.current().values) },
+    onTaken: async () => running?.sessions.endAll(),
+  });
   let stored: Store | undefined;
   try {
     stored = await openStore(places);
@@ -162,7 +165,7 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     ticketsOf: tickets(home, places, config, forgeOf),
     agents,
     config: config.current,
-    address: () => web?.address() ?? "",
+    webDoor: web,
     stop: () => setImmediate(() => stopping.abort()),
   });
   running = core;
@@ -176,7 +179,9 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     await core.agents?.book.open();
     const handlers = createHandlers(core);
     const ports = {
-      ...{ handlers, callers: core.callers, authorise: createAuthorise(core), log, version },
+      ...{ handlers, upgradings: createUpgradings(core), callers: core.callers, sessions: core.sessions, log, version },
+      authorise: createAuthorise(core),
+      ...{ page: createPage(join(packageRoot(), "dist", "web")), publicOrigin: web.publicOrigin },
       warning: () => config.current().warning ?? "",
     };
     const placePrograms = () => placeRunPrograms(places, config.resolved().agentsAliases);
@@ -190,13 +195,17 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
       ...{ home, places, clock: systemClock, log, lock, pid: process.pid, listen, placePrograms },
       isListening: () => socket?.isInPlace() === true,
       lookAtStore: store.look,
-      useToken: core.callers.useHuman,
+      useToken: (token) => {
+        core.callers.useHuman(token);
+        // Whoever had the earlier one could sign in.
+        core.sessions.endAll().catch((error) => log.error("The sessions of browsers could not be ended", { error }));
+      },
       onHomeGone: () => {
         keeper.leave();
         stopping.abort();
       },
     });
-    web = createWebDoor((port) => serveTcp(ports, port), log);
+    listenTcp = (port) => serveTcp(ports, port);
     await web.use(config.resolved().port);
     log.info("The daemon has started", { version, home, pid: process.pid });
     watchdog = startWatchdog(home, places, process.argv, log);
@@ -213,7 +222,7 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
   } finally {
     watchdog?.stop();
     await guard?.stop();
-    await Promise.all([socket?.close(), web?.use(0)]);
+    await Promise.all([socket?.close(), web.stop()]);
     const closed = core.close();
     killing.abort();
     await closed;
@@ -336,63 +345,5 @@ if (import.meta.main) {
       process.stderr.write(`${JSON.stringify(errorBodyOf(fault))}\n`);
       process.exit(daemonExit.failed);
     },
-  );
-}
-
-interface HarnessesPorts {
-  readonly env: NodeJS.ProcessEnv;
-  readonly places: Places;
-  /** The harnesses that the user's current configuration defines. */
-  defined(): AgentConfig["harnesses"];
-  /** Additional environment variables for agents. */
-  allowed(): readonly string[];
-}
-
-/** All harnesses that agents can be started in. */
-export function createHarnesses({ env: all, places, defined, allowed }: HarnessesPorts): Harnesses {
-  const env = plain(all);
-  const home = env.HOME ?? homedir();
-  const ports = { commands: spawnCommands, clock: systemClock, env, home };
-  const remember = cacheDetection(systemClock);
-  const builtIn: readonly Harness[] = [
-    claude({ ...ports, isRoot: process.getuid?.() === 0 }),
-    codex({ ...ports, hidden: [places.terminal] }),
-    gemini(ports),
-    opencode(ports),
-    scripted({
-      program: ownProgram("scripted-agent"),
-      version: packageVersion,
-      state: join(places.runs, ".scripted"),
-      script: env.SIGNALBOX_SCRIPT ?? "",
-    }),
-  ]
-    .map(remember)
-    .map((harness) => ({ ...harness, login: () => loginOf(harness.name, env, allowed()) }));
-  return () => {
-    const own = Object.entries(defined()).map(([name, definition]) =>
-      definition.acp === undefined
-        ? command({ ...definition, name }, ports)
-        : acp(
-            { ...definition, name, title: definition.title ?? name, argv: definition.acp },
-            { ...ports, bridge: ownProgram("acp-bridge"), ...foldersLike(builtIn, definition.acp) },
-          ),
-    );
-    // Built-in harnesses win, so that a user's program cannot be mistaken for one.
-    return new Map([...own, ...builtIn].map((harness) => [harness.name, harness]));
-  };
-}
-
-/** Programs that bring the protocol to a harness use its files. */
-const acpPrograms: Readonly<Record<string, string>> = { "claude-agent-acp": "claude", "codex-acp": "codex" };
-
-function foldersLike(builtIn: readonly Harness[], [program = ""]: readonly string[]): Pick<Harness, "folders"> {
-  const name = acpPrograms[basename(program)] ?? basename(program);
-  const { folders } = builtIn.find((harness) => harness.name === name) ?? {};
-  return folders === undefined ? {} : { folders };
-}
-
-function plain(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 }

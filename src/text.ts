@@ -39,6 +39,15 @@ export function plainOutput(output: string): string {
 }
 
 /**
+ * A foreign text of several lines for people and prompts: like `oneLine`, but every kind of line break becomes a line feed, so
+ * that an indented text has no line that begins elsewhere.
+ */
+export function plainText(text: string): string {
+  const lines = text.replace(escapes, "").toWellFormed().replace(lineBreaks, "\n");
+  return withoutHidden(lines.replace(controls, ""));
+}
+
+/**
  * Removes characters that nobody sees: they could split a word that a person searches for, or carry a text for models
  * alone. Joiners stay between letters of other scripts and emoji, which need them.
  */
@@ -76,6 +85,7 @@ const looseJoiners = /(?<!\P{ASCII})[\u200c\u200d]|[\u200c\u200d](?!\P{ASCII})/g
 
 // Including invisible characters that change the direction of writing.
 const controls = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const lineBreaks = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 const breaks = /[\p{Cc}\s\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
 const maxLines = 4;
@@ -102,3 +112,21 @@ export function firstStatement(text: string): string {
   const [first = "", ...rest] = text.split("\n");
   return first.trimEnd().endsWith(":") ? [first, ...rest.slice(0, maxQuoted)].join("\n") : first;
 }
+
+/** `no errors`, `1 error`, `2 errors`. */
+export function count(number: number, one: string): string {
+  return `${number === 0 ? "no" : number} ${number === 1 ? one : `${one}s`}`;
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(words: readonly string[], last = "and"): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+}
+
+/** A number of bytes in its largest unit: `900 B`, `12 KB`, `3 MB`, `40 GB`. */
+export function writeSize(bytes: number): string {
+  const unit = Math.min(sizeUnits.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Math.floor(bytes / 1024 ** unit)} ${sizeUnits[unit]}`;
+}
+
+const sizeUnits = ["B", "KB", "MB", "GB", "TB"];

@@ -47,5 +47,6 @@ export const folders: Readonly<Record<string, string>> = {
   "cli/watch": "live screens",
   "cli/doctor": "the checks of `signalbox doctor`",
   "cli/demo": "the demo",
+  web: "the page for browsers: a folder for each screen, and one for what they share",
   "scripted-agent": "an agent that plays a script; shipped",
 };

@@ -50,6 +50,7 @@ export const walks: readonly Walk[] = [
         stations: [
           { at: "daemon/http/serve.ts: answer", link: "over the socket" },
           "daemon/http/request.ts: checkRequest",
+          "daemon/http/identify.ts: identify",
           "daemon/callers.ts: createCallers",
           "api/routes.ts: routes",
           "api/wire.ts: problemsOf",

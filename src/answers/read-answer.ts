@@ -6,7 +6,7 @@ import { maxDepth, parseJson } from "../json.ts";
 
 export { fieldValues, sampleAnswers } from "./sample-answers.ts";
 export type { AnswerScalar, AnswerSchema } from "./schema.ts";
-export { answerProblems } from "./schema.ts";
+export { answerProblems, isTooLong, maxAnswer } from "./schema.ts";
 export { schemaProblems } from "./schema-problems.ts";
 
 type AnswerReading = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };

@@ -5,12 +5,34 @@ const maxProblems = 20;
 
 /** Every mismatch as a sentence with its path: `subtasks[2].title must be text, but is 7.` Empty if the answer fits. */
 export function answerProblems(schema: AnswerSchema, answer: unknown): readonly string[] {
+  if (isTooLong(answer))
+    return [`The answer has more than ${maxAnswer} characters, which is the limit. Keep what matters most.`];
   const problems: string[] = [];
   for (const problem of mismatches(schema, answer, "")) {
     problems.push(problem);
     if (problems.length === maxProblems) break;
   }
   return problems;
+}
+
+/** Answers are stored with the task, and put into prompts. */
+export const maxAnswer = 1024 * 1024;
+
+/** Without recursion: an answer may be nested deeper than the machine can recurse. */
+export function isTooLong(answer: unknown): boolean {
+  const waiting: unknown[] = [answer];
+  for (let length = 0; waiting.length > 0; ) {
+    const value = waiting.pop();
+    length += typeof value === "string" ? value.length + 3 : 5;
+    if (Array.isArray(value)) for (const each of value) waiting.push(each);
+    else if (isJsonObject(value))
+      for (const [key, each] of Object.entries(value)) {
+        length += key.length + 3;
+        waiting.push(each);
+      }
+    if (length > maxAnswer) return true;
+  }
+  return false;
 }
 
 /** Descends only where the schema does, so that the depth of a hostile answer costs nothing. */

@@ -1,6 +1,6 @@
 import { route } from "./client.ts";
-import { changeWire } from "./tasks.ts";
-import { boolean, integer, list, nullable, number, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
+import { budgetFields, changeWire } from "./tasks.ts";
+import { boolean, integer, list, map, nullable, number, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const usageWire = record({
   inputTokens: integer(0),
@@ -154,20 +154,24 @@ const agentWire = record({
 });
 export type AgentView = TypeOf<typeof agentWire>;
 
-const usageRowWire = record({
-  key: text,
-  /** As people call it. */
-  name: text,
-  runs: integer(0),
-  inputTokens: integer(0),
-  outputTokens: integer(0),
-  cachedTokens: integer(0),
-  cost: number,
-  /** The number of runs whose cost is unknown. */
-  unknown: integer(0),
-  /** Milliseconds. */
-  duration: integer(0),
-});
+const usageRowWire = record(
+  {
+    key: text,
+    /** As people call it. */
+    name: text,
+    runs: integer(0),
+    inputTokens: integer(0),
+    outputTokens: integer(0),
+    cachedTokens: integer(0),
+    cost: number,
+    /** The number of runs whose cost is unknown. */
+    unknown: integer(0),
+    /** Milliseconds. */
+    duration: integer(0),
+  },
+  /** What it was grouped by; missing in the total. */
+  { keys: map(text) },
+);
 export type UsageRow = TypeOf<typeof usageRowWire>;
 
 export const pausedWire = record({
@@ -179,6 +183,8 @@ export const pausedWire = record({
   commands: integer(0),
   /** The runs whose programs could not be ended, and why. */
   failed: list(record({ run: text, problem: text })),
+  /** Merges that the pause does not stop: `publishing` cannot be stopped any more, `person` was requested with `task merge`. */
+  merges: list(record({ task: text, project: text, number: integer(0), target: text, why: text })),
 });
 
 const nothing = record({});
@@ -194,8 +200,9 @@ export const agentRoutes = {
     path: "/v1/runs",
     summary: "List the running agents, and with all=true also the ended ones",
     access: "person",
-    query: record({}, { project: name, task: name, all: shortText(5) }),
-    answer: record({ runs: list(runWire) }),
+    query: record({}, { project: name, task: name, all: shortText(5), before: shortText(400), limit: shortText(20) }),
+    /** The newest runs, the oldest of them first. `next`: to be given as `before` for the runs before them; null if there are none. */
+    answer: record({ runs: list(runWire), next: nullable(text) }),
   }),
   spawnTask: route({
     name: "spawnTask",
@@ -301,13 +308,20 @@ export const agentRoutes = {
     query: record(
       {},
       {
-        by: oneOf("run", "task", "role", "harness", "model", "project", "day"),
+        /** run, task, role, agent, harness, model, project or day; or two of them, such as project,day. */
+        by: shortText(40),
         project: name,
         task: name,
         since: shortText(40),
+        /** Also list the budgets of open tasks. */
+        budgets: oneOf("true"),
       },
     ),
-    answer: record({ rows: list(usageRowWire), total: usageRowWire }),
+    answer: record(
+      { rows: list(usageRowWire), total: usageRowWire },
+      /** The task that has each budget, and the budget. */
+      { budgets: list(record({ task: text, ...budgetFields })) },
+    ),
   }),
   pause: route({
     name: "pause",

@@ -1,4 +1,5 @@
 import { Fault } from "../fault.ts";
+import type { TaskView } from "./tasks.ts";
 import type { Wire } from "./wire.ts";
 
 /** Sends one request to the daemon and returns the answer: over the socket, or with fetch in a browser. */
@@ -15,6 +16,8 @@ export interface Given<Query, Body> {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Query;
   readonly body?: Body;
+  /** Of a change of a task: the revision that the caller has seen. If the task has changed since, the change is refused. */
+  readonly revision?: number;
 }
 
 export type Call = <Query, Body, Answer>(
@@ -38,7 +41,8 @@ export function createClient(transport: Transport): Call {
 export function pathOf(route: Pick<Route, "path">, given: Given<unknown, unknown>): string {
   const path = route.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(given.params?.[name] ?? ""));
   const query = new URLSearchParams();
-  for (const [key, value] of Object.entries(given.query ?? {})) if (value !== undefined) query.set(key, String(value));
+  const asked = { ...(given.query ?? {}), revision: given.revision };
+  for (const [key, value] of Object.entries(asked)) if (value !== undefined) query.set(key, String(value));
   const written = query.toString();
   return written === "" ? path : `${path}?${written}`;
 }
@@ -51,6 +55,8 @@ export interface ErrorBody {
     readonly hint?: string;
     readonly retry?: "later" | "never";
     readonly reasons?: readonly { readonly code: string; readonly text: string; readonly fix: string }[];
+    /** With the code `task.stale`: the task as it is, in the form of GET /v1/tasks/:task. */
+    readonly task?: TaskView;
   };
 }
 
@@ -84,13 +90,24 @@ export function faultOf({ error }: ErrorBody): Fault {
   return new Fault(error.code, error.message, {
     ...(error.retry ? { retry: error.retry } : {}),
     ...(error.hint ? { hint: error.hint } : {}),
+    cause: error.task,
   });
 }
 
 export function errorBodyOf(fault: Fault): ErrorBody {
   const { code, message, hint, retry } = fault;
   const reasons = fault instanceof Refusal ? { reasons: fault.reasons } : {};
-  return { error: { code, message, retry, ...(hint === undefined ? {} : { hint }), ...reasons } };
+  const stale = staleTaskOf(fault);
+  const task = stale === undefined ? {} : { task: stale };
+  return { error: { code, message, retry, ...(hint === undefined ? {} : { hint }), ...reasons, ...task } };
+}
+
+/** The code of the fault for a change of a task that has changed since the caller saw it. */
+export const staleCode = "task.stale";
+
+/** The task as it is, of the fault with which a change of a task was refused because it has changed since the caller saw it. */
+export function staleTaskOf(error: unknown): TaskView | undefined {
+  return error instanceof Fault && error.code === staleCode ? (error.cause as TaskView | undefined) : undefined;
 }
 
 /** One HTTP route of the daemon. */
@@ -112,17 +129,18 @@ export interface Route<Query = unknown, Body = unknown, Answer = unknown> {
   /** The largest body, in bytes; 1 MB where it is missing. */
   readonly maxBody?: number;
   readonly answer: Wire<Answer>;
-  /** Set if the answer is not JSON. */
-  readonly answerType?: "text/event-stream" | "application/jsonl";
+  /** Set if the answer is not JSON. A plain request to a WebSocket is refused. */
+  readonly answerType?: "text/event-stream" | "application/jsonl" | "websocket";
 }
 
 /**
  * Who may ask. The routes are the whole table: nothing else in the daemon widens it.
  * anyone: every process that can open the socket; over TCP only with a credential.
+ * page: a page of ours, over TCP, without a credential: with the header Origin.
  * run: a person, and a live run about its own task.
  * person: a person only.
  */
-type Access = "anyone" | "run" | "person";
+type Access = "anyone" | "page" | "run" | "person";
 
 /** The type of a route's body. */
 export type BodyOf<R> = R extends Route<infer _Query, infer Body, infer _Answer> ? Body : never;

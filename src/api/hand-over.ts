@@ -1,5 +1,5 @@
 import { route } from "./client.ts";
-import { any, boolean, integer, list, oneOf, record, shortText, text } from "./wire.ts";
+import { any, boolean, integer, list, nullable, oneOf, record, shortText, type TypeOf, text } from "./wire.ts";
 
 const name = shortText(100);
 const ofTask = record({}, { project: name });
@@ -20,17 +20,27 @@ const documentFields = {
   state: text,
 };
 
-const handedOverWire = record({
-  task: text,
-  documents: list(record(documentFields, { text })),
-  /** `isRead`: the task has left a state that the message is for. */
-  messages: list(
-    record({
-      ...{ from: text, to: text, priority: oneOf("low", "normal", "high"), text, role: text, run: text },
-      isRead: boolean,
-    }),
-  ),
-});
+const handedOverWire = record(
+  {
+    task: text,
+    documents: list(record(documentFields, { text })),
+    /** `isRead`: the task has left a state that the message is for. */
+    messages: list(
+      record({
+        ...{ from: text, to: text, priority: oneOf("low", "normal", "high"), text, role: text, run: text },
+        isRead: boolean,
+      }),
+    ),
+  },
+  /** For people only: a reviewer is not to know what other reviewers have said. */
+  {
+    /** The last answer of each schema that runs have given. */
+    answers: list(record({ schema: text, answer: any })),
+    /** The description of the task's pull request, and the comments that Signalbox made for it; null without one. */
+    pullRequest: nullable(record({ number: integer(1), url: text, title: text, body: text, comments: list(text) })),
+  },
+);
+export type HandedOver = TypeOf<typeof handedOverWire>;
 
 /** What runs hand over to the states after them, and the tools with which they do. */
 export const handOverRoutes = {
@@ -70,7 +80,7 @@ export const handOverRoutes = {
     method: "GET",
     path: "/v1/tasks/:task/handed-over",
     summary:
-      "List the documents and the messages that a task's runs have handed over; with path, one document with its text",
+      "List what a task's runs have handed over: documents and messages; for people also answers and the pull request's description. With path, one document with its text",
     access: "run",
     query: record({}, { project: name, path: shortText(400) }),
     answer: handedOverWire,

@@ -1,5 +1,7 @@
 import type { Route } from "./client.ts";
 import { routes } from "./routes.ts";
+import { taskWire } from "./tasks.ts";
+import { pageKeyHeader } from "./web.ts";
 import type { JsonSchema } from "./wire.ts";
 
 /** The OpenAPI document of the API. Served by the daemon, and checked in under schema/. */
@@ -15,11 +17,25 @@ export function openApi(version: string): JsonSchema {
       title: "Signalbox",
       version,
       description:
-        "The daemon of one home folder: over its unix socket, or over TCP on 127.0.0.1 with a token. JSON only; no CORS.",
+        "The daemon of one home folder: over its unix socket, or over TCP on 127.0.0.1 with a token or a browser's session. JSON only; no CORS.",
     },
     paths,
     components: {
-      securitySchemes: { token: { type: "http", scheme: "bearer", description: "The person's token, or a run's." } },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer", description: "The person's token, or a run's." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "signalbox-PORT",
+          description: "A browser's session, over TCP.",
+        },
+        pageKey: {
+          type: "apiKey",
+          in: "header",
+          name: pageKeyHeader,
+          description: "The key that came with the session.",
+        },
+      },
       schemas: { Error: errorSchema },
     },
   };
@@ -37,22 +53,32 @@ function operation(route: Route): JsonSchema {
   return {
     operationId: route.name,
     summary: route.summary,
-    ...(route.access === "anyone" ? { security: [{}, { token: [] }] } : { security: [{ token: [] }] }),
+    security: securityOf(route),
     ...(inPath.length + inQuery.length > 0 ? { parameters: [...inPath, ...inQuery] } : {}),
     ...(route.body
       ? { requestBody: { required: true, content: { "application/json": { schema: route.body.schema } } } }
       : {}),
     responses: {
-      200: {
-        description: "Done",
-        content: { [route.answerType ?? "application/json"]: { schema: route.answer.schema } },
-      },
+      ...(route.answerType === "websocket"
+        ? { 101: { description: "The connection is a WebSocket from here on" } }
+        : {
+            200: {
+              description: "Done",
+              content: { [route.answerType ?? "application/json"]: { schema: route.answer.schema } },
+            },
+          }),
       default: {
         description: "Refused, or failed; nothing has changed",
         content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
       },
     },
   };
+}
+
+function securityOf({ access }: Route): readonly JsonSchema[] {
+  if (access === "page") return [{}];
+  const credentials = [{ token: [] }, { session: [], pageKey: [] }];
+  return access === "anyone" ? [{}, ...credentials] : credentials;
 }
 
 const errorSchema: JsonSchema = {
@@ -73,6 +99,7 @@ const errorSchema: JsonSchema = {
             required: ["code", "text", "fix"],
           },
         },
+        task: { ...taskWire.schema, description: "With the code task.stale: the task as it is" },
       },
       required: ["code", "message"],
     },

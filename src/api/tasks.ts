@@ -65,14 +65,15 @@ export type ChildrenView = TypeOf<typeof childrenWire>;
  * A budget of a task and its tree of children, in US dollars or in tokens. `reserved`: for runs that have not ended.
  * `unknown`: the runs whose use is not known, and for which nothing was reserved.
  */
-const budgetWire = record({
+export const budgetFields = {
   /** The task that has the budget, such as coffee#1. */
   ...{ of: text, kind: oneOf("cost", "tokens"), limit: number, spent: number, reserved: number, left: number },
   unknown: integer(0),
-});
+};
+const budgetWire = record(budgetFields);
 
-/** A task as the API shows it. Times are ISO texts. */
-export const taskWire = record({
+/** The fields of a task. Times are ISO texts. */
+export const taskFields = {
   id: text,
   project: text,
   number: integer(0),
@@ -131,7 +132,14 @@ export const taskWire = record({
   revision: integer(1),
   createdAt: text,
   updatedAt: text,
-});
+  /** Whether it has changed since the person marked it as seen, or was marked as unread since. */
+  unread: boolean,
+  /** Until when the person wants it out of inboxes; null unless that is in the future. */
+  snoozedUntil: nullable(text),
+};
+
+/** A task as the API shows it. */
+export const taskWire = record(taskFields);
 export type TaskView = TypeOf<typeof taskWire>;
 
 export const changeFields = {
@@ -236,6 +244,9 @@ export const pullRequestWire = record({
 });
 export type PullRequestView = TypeOf<typeof pullRequestWire>;
 
+/** A way out of a task's state. */
+export const moveWire = record({ to: text, by: list(text), open: boolean, command: text, missing: list(text) });
+
 /** The answer of `explain`. */
 export const explanationWire = record({
   task: taskWire,
@@ -244,7 +255,7 @@ export const explanationWire = record({
   /** What blocks the task, the most important reason first. */
   blocked: list(record({ reason: text, fix: text })),
   /** The possible moves, who may make each, and the exact command. */
-  moves: list(record({ to: text, by: list(text), open: boolean, command: text, missing: list(text) })),
+  moves: list(moveWire),
   /** What happens by itself, and when. */
   next: list(record({ what: text, at: nullable(text) })),
   owed: list(effectWire),

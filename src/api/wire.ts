@@ -143,6 +143,39 @@ export function record<R extends Keys, O extends Keys = Record<never, never>>(
   };
 }
 
+export function either<A, B>(one: Wire<A>, other: Wire<B>): Wire<A | B> {
+  return {
+    schema: { anyOf: [one.schema, other.schema] },
+    check: (value, at, report) => {
+      const problems: string[] = [];
+      one.check(value, at, (_, message) => problems.push(message));
+      if (problems.length > 0)
+        other.check(value, at, (where, message) => report(where, `${problems[0]}, or ${message}`));
+    },
+  };
+}
+
+/** The same object, which may have these keys besides its own. */
+export function withOptional<T>(base: Wire<T>, optional: Keys): Wire<T> {
+  const { properties = {} } = base.schema as { readonly properties?: JsonSchema };
+  const added = record({}, optional);
+  return {
+    schema: { ...base.schema, properties: { ...properties, ...(added.schema.properties as JsonSchema) } },
+    check: (value, at, report) => {
+      if (!isJsonObject(value)) return base.check(value, at, report);
+      const isAdded = (key: string) => Object.hasOwn(optional, key);
+      const pick = (isMeant: (key: string) => boolean) =>
+        Object.fromEntries(Object.entries(value).filter(([key]) => isMeant(key)));
+      base.check(
+        pick((key) => !isAdded(key)),
+        at,
+        report,
+      );
+      added.check(pick(isAdded), at, report);
+    },
+  };
+}
+
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";

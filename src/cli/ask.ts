@@ -8,6 +8,7 @@ import type { Route } from "../api/client.ts";
 import type { PermissionsView } from "../api/projects.ts";
 import type { ChangeView } from "../api/tasks.ts";
 import { Fault } from "../fault.ts";
+import { worktreeLimits } from "../home/work-checks.ts";
 import type { Context } from "./context.ts";
 import { exitCodes, tellChange, visible } from "./fast/tell.ts";
 import { nameTask } from "./find.ts";
@@ -55,10 +56,6 @@ export async function askPermissions(
   );
   return askYes("Allow this for the project?", false);
 }
-
-/** What workspaces of kind `worktree` cannot promise, without a full stop. */
-export const worktreeLimits =
-  "Worktrees share .git with your repository, so that an agent can move your branches and change hooks and settings";
 
 /** What a yes means, in sentences. */
 export function explanation(project: string, { workspaces, sandboxed }: PermissionsView): readonly string[] {

@@ -46,6 +46,10 @@ test("every other event is described in a few words on one line", () => {
   );
   expect(line("effect.failed", "engine", { action: "merge", reason: "No." })).toBe("effect.failed  engine  merge: No.");
   expect(line("agent.ended", "engine", { run: "worker#1", word: "exit" })).toBe("agent.ended  engine  worker#1 exit");
+  const values = { preset: "", settings: { auto_merge: true, judge: null, scouts: ["small"] } };
+  expect(line("task.edited", "human", { changed: ["labels", "preset", "settings"], values })).toBe(
+    'task.edited  human  labels, no preset, auto_merge=true, judge taken back and scouts=["small"]',
+  );
   expect(line("task.edited", "human", { changed: ["summary", "branch"] })).toBe(
     "task.edited  human  summary and branch",
   );

@@ -30,7 +30,8 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "task.commented": ({ text: said }) => text(said),
   "task.migrated": ({ from, to, status }) => `version ${short(from)} → ${short(to)}, in ${text(status)}`,
   "part.started": ({ item, slot, ...rest }) => `the part "${text(item)}"${again(rest.try)} in slot ${text(slot)}`,
-  "task.edited": ({ changed }) => listed(texts(changed)),
+  "task.edited": ({ changed, values }) =>
+    listed(texts(changed).flatMap((name) => editedText(name, isEmpty(values) ? undefined : (values as Data)[name]))),
   "workspace.mended": ({ workspace, branch }) =>
     `the broken HEAD of ${workspace} was set to ${branch}; what was there is saved (signalbox salvage list)`,
   "workspace.restored": ({ workspace, commit }) =>
@@ -57,6 +58,14 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "request.granted": ({ request, project, given }) =>
     `${text(request)}${text(project) === "" ? "" : ` of ${text(project)}`}${isEmpty(given) ? "" : `: ${JSON.stringify(given)}`}`,
   "config.changed": ({ keys }) => listed(texts(keys)),
+  "project.added": ({ path }) => text(path),
+  "project.changed": ({ keys }) => listed(texts(keys)),
+  "project.removed": ({ project }) => text(project),
+  "pause.began": ({ project, now }) =>
+    `${text(project) || "everything"}${now === true ? ", and its agents were ended" : ""}`,
+  "pause.ended": ({ project }) => text(project) || "everything",
+  "limit.began": ({ harness, until, reason }) => `${text(harness)} until ${writeTime(text(until))}: ${text(reason)}`,
+  "limit.ended": ({ harness }) => text(harness),
   "effect.failed": ({ action, reason }) => `${text(action)}: ${text(reason)}`,
   "agent.started": ({ run, harness, model, agent, insteadOf, resumed, sandbox }) =>
     `${text(run)}${text(agent) === "" ? "" : ` by ${text(agent)}`} in ${text(harness)}${inBrackets([text(insteadOf) === "" ? text(model) : `${text(model)} instead of ${text(insteadOf)}`, resumed === true ? "resumed" : "", sandbox === true ? "sandboxed" : ""])}`,
@@ -129,6 +138,15 @@ function voice(via: unknown, who: unknown): string {
 /** `error: why` */
 function ending({ word, reason }: Data): string {
   return text(reason) === "" ? text(word) : `${text(word)}: ${text(reason)}`;
+}
+
+/** `preset quick-fix`, `auto_merge=true`; only the field's name where the new value is not known. */
+function editedText(field: string, value: unknown): readonly string[] {
+  if (typeof value === "string") return [value === "" ? `no ${field}` : `${field} ${value}`];
+  if (isEmpty(value)) return [field];
+  return Object.entries(value as Data).map(([name, each]) =>
+    each === null ? `${name} taken back` : `${name}=${typeof each === "object" ? JSON.stringify(each) : String(each)}`,
+  );
 }
 
 /** `## Plan 1a2b3c4d by worker#1 at 5e6f7a8b` */

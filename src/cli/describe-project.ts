@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import type { ProjectView } from "../api/routes.ts";
 import { Fault } from "../fault.ts";
 import { resolveConfig } from "../home/config.ts";
+import { worktreeLimits } from "../home/work-checks.ts";
 import { shellWord } from "../shell-quote.ts";
-import { worktreeLimits } from "./ask.ts";
 import { type Context, configLayers } from "./context.ts";
 import { firstCommit, hasCommits, identityCommands } from "./find.ts";
 

@@ -94,12 +94,20 @@ export function describeTask(
     pullRequest,
     continues = "",
     openFindings = [],
+    preset = "",
+    settings = [],
   }: Omit<TypeOf<typeof routes.getTask.answer>, "entry" | "states">,
   document: DocumentView,
   { paint, columns }: Pick<Context, "paint" | "columns">,
   now: number,
 ): string {
-  const rows = rowsOf(task, pullRequest, continues, openFindings, now).filter(([, value]) => value !== "");
+  const choices = [
+    ["preset", preset],
+    ["settings", settings.map(settingText).join(", ")],
+  ] as const;
+  const rows = [...rowsOf(task, pullRequest, continues, openFindings, now), ...choices].filter(
+    ([, value]) => value !== "",
+  );
   const width = Math.max(...rows.map(([title]) => title.length)) + 4;
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ["", paint.bold(title), ...lines];
@@ -114,6 +122,14 @@ export function describeTask(
     ...section("Owed", writeEffects(effects, paint, columns)),
     ...section("Sections of the task file", sectionLines(document)),
   ].join("\n");
+}
+
+type SettingView = NonNullable<TypeOf<typeof routes.getTask.answer>["settings"]>[number];
+
+/** `auto_merge=true (of the task)`; a value of the workflow's own is not marked. */
+function settingText({ name, value, from }: SettingView): string {
+  const whose = from === "workflow" ? "" : ` (of the ${from})`;
+  return `${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}${whose}`;
 }
 
 /** The effects that a task owes, or that failed. */
@@ -162,6 +178,7 @@ function rowsOf(
         : `signalbox task diff ${task.id}, or in your repository: signalbox task fetch ${task.id}`,
     ],
     ["pull request", pullRequest === null ? task.prUrl : pullRequestText(pullRequest)],
+    ["description", pullRequest?.url === "" ? `signalbox task documents ${task.id} --pull-request` : ""],
     ["verdict for", task.judged === null ? "" : `${task.judged.commit.slice(0, 10)} (${task.judged.role})`],
     ["tests", task.tested === null ? "" : testsText(task.tested)],
     ["open findings", openFindings.join("; ")],

@@ -22,6 +22,7 @@ import { answer, approve, cancel, reply, requestChanges, respawn, retry, spawn }
 import { attach, logs, peek, send } from "./commands/task-agent.ts";
 import { clearError, continueTask, launchFixer } from "./commands/task-continue.ts";
 import { create } from "./commands/task-create.ts";
+import { documents } from "./commands/task-documents.ts";
 import { findings } from "./commands/task-findings.ts";
 import { actions, explain, exportTask, history, list, show } from "./commands/task-look.ts";
 import { createPr, merge, sync } from "./commands/task-merge.ts";
@@ -30,6 +31,7 @@ import { comment, deleteTask, edit, migrate, update } from "./commands/task-upda
 import { wait } from "./commands/task-wait.ts";
 import { diff, fetch, open, path, shell } from "./commands/task-work.ts";
 import { ticketCommands } from "./commands/ticket.ts";
+import { web } from "./commands/web.ts";
 import { workflowCommands } from "./commands/workflow.ts";
 import { workspaceCommands } from "./commands/workspace.ts";
 import { type Context, createContext } from "./context.ts";
@@ -79,6 +81,7 @@ const taskCommands = buildRouteMap({
     approve,
     "request-changes": requestChanges,
     findings,
+    documents,
     plan,
     continue: continueTask,
     "launch-fixer": launchFixer,
@@ -138,6 +141,7 @@ const routes = buildRouteMap({
     up,
     down,
     status,
+    web,
     doctor,
     demo,
     rehearse,

@@ -1,11 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
-import { plainOutput } from "../text.ts";
+import { listed, plainOutput } from "../text.ts";
 import { createStyleFilter } from "./styles.ts";
 
-/** `no errors`, `1 error`, `2 errors`. */
-export function count(number: number, one: string): string {
-  return `${number === 0 ? "no" : number} ${number === 1 ? one : `${one}s`}`;
-}
+export { count, listed, writeSize } from "../text.ts";
 
 /** The agents as the daemon counts them: `2 at work, 1 idle, 1 waits for a seat`. */
 export function writeAgents({
@@ -15,11 +12,6 @@ export function writeAgents({
 }: Readonly<Record<"atWork" | "idle" | "waiting", number>>): string {
   const parts = [`${atWork} at work`, ...(idle > 0 ? [`${idle} idle`] : [])];
   return [...parts, ...(waiting > 0 ? [`${waiting} wait${waiting === 1 ? "s" : ""} for a seat`] : [])].join(", ");
-}
-
-/** `a`, `a and b`, `a, b and c`. */
-export function listed(words: readonly string[], last = "and"): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
 
 /** `the repository a`, `the repositories a and b`; for many only their number. */
@@ -182,14 +174,6 @@ export function writeJson(value: unknown, indent = 2): string {
   // JSON does not escape these control characters, and a terminal would obey them.
   return text.replace(/[\u007f-\u009f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
-
-/** A number of bytes in its largest unit: `900 B`, `12 KB`, `3 MB`, `40 GB`. */
-export function writeSize(bytes: number): string {
-  const unit = Math.min(sizeUnits.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  return `${Math.floor(bytes / 1024 ** unit)} ${sizeUnits[unit]}`;
-}
-
-const sizeUnits = ["B", "KB", "MB", "GB", "TB"];
 
 /** A time in the local time zone: `2026-03-01 14:05:09`. */
 export function writeTime(iso: string): string {

@@ -8,7 +8,7 @@ import { Fault } from "../fault.ts";
 import { chooseCredential } from "../home/credential.ts";
 import { homeFolder, homePlaces, socketToAsk } from "../home/places.ts";
 
-export { Refusal } from "../api/client.ts";
+export { Refusal, staleTaskOf } from "../api/client.ts";
 export type { Routes } from "../api/routes.ts";
 export type { ChangeView, EventView, TaskView } from "../api/tasks.ts";
 export { Fault } from "../fault.ts";
@@ -27,7 +27,7 @@ export interface ClientOptions {
 }
 
 /** Routes whose answers are JSON. */
-type JsonRoute = Exclude<keyof Routes, "streamEvents" | "exportTask">;
+type JsonRoute = Exclude<keyof Routes, "streamEvents" | "exportTask" | "watchTerminal">;
 type Method<R> =
   R extends Route<infer Query, infer Body, infer Answer> ? (given?: Given<Query, Body>) => Promise<Answer> : never;
 type StreamQuery = Routes["streamEvents"] extends Route<infer Query, unknown, unknown> ? Query : never;

@@ -27,6 +27,8 @@ export function createAuthorise(core: Core) {
 async function authorise(core: Core, route: Route, about: About, isSocket: boolean): Promise<void> {
   const { caller } = about;
   if (route.access === "anyone" && isSocket) return;
+  // A page of ours has sent it: its origin was checked.
+  if (route.access === "page" && !isSocket && caller.kind === "nobody") return;
   if (caller.kind === "human") return mustBeOutside(core, route, about);
   const isChangeOfTask = route.access === "run" && route.method !== "GET";
   if (isChangeOfTask && isSocket) return;
@@ -37,16 +39,16 @@ async function authorise(core: Core, route: Route, about: About, isSocket: boole
   }
   if (isChangeOfTask) return;
   const { task } = caller.credential;
-  const isOwn = route.access !== "person" && (await isAbout(core, about, task));
+  const isOwn = (route.access === "run" || route.access === "anyone") && (await isAbout(core, about, task));
   if (isOwn) return;
-  const reason = route.access === "person" ? onlyPersons : otherTask(task);
+  const reason = route.access === "run" ? otherTask(task) : onlyPersons;
   const own = await core.store.getTask(task);
   if (own !== undefined) await core.refusals.note(own.task, { kind: route.name, actor: claimOf(caller) }, [reason]);
   throw new Fault("caller.denied", reason.text, { hint: reason.fix });
 }
 
 const howToAsk =
-  "People: run the command outside of workspaces and agents. Programs: send Authorization: Bearer <token>. Agents: use the token the run was started with.";
+  "People: run the command outside of workspaces and agents. Browsers: open the link that signalbox web prints. Programs: send Authorization: Bearer <token>. Agents: use the token the run was started with.";
 
 const onlyPersons: Reason = {
   code: "only-human",

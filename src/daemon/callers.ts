@@ -1,7 +1,7 @@
 import { hash as hashed } from "node:crypto";
 import { writeAgentsAtWork } from "../home/agents-at-work.ts";
 import type { Places } from "../home/places.ts";
-import type { Credential } from "../ports/records.ts";
+import type { Credential, WebKey } from "../ports/records.ts";
 import type { Store } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import { StoreCache } from "./store-cache.ts";
@@ -37,7 +37,8 @@ export async function forgetAgents(
 
 /** The caller of a request. */
 export type Caller =
-  | { readonly kind: "human" }
+  /** `session`: of a person at a browser. */
+  | { readonly kind: "human"; readonly session?: WebKey }
   | { readonly kind: "run"; readonly credential: Credential; readonly isOver: boolean }
   /** `why` says what was wrong with the credential. */
   | { readonly kind: "nobody"; readonly why: string };

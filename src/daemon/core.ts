@@ -16,6 +16,7 @@ import type { CrewRunner } from "./crew/crew.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { ForgeEffectPorts } from "./effects/forge.ts";
 import type { EventFeed } from "./event-feed.ts";
+import type { CoreWebDoor } from "./http/web-door.ts";
 import type { FactsOf, Seen } from "./look.ts";
 import type { Predictions } from "./merging/conflicts.ts";
 import type { Merging, MergingPorts } from "./merging/merging.ts";
@@ -29,6 +30,8 @@ import type { Scheduler } from "./scheduler.ts";
 import type { StoppableCommands } from "./stoppable-commands.ts";
 import type { WorkflowCache } from "./store-cache.ts";
 import type { Submit, SubmitTogether } from "./submit.ts";
+import type { TaskIndex } from "./task-index.ts";
+import type { WebSessions } from "./web-sessions.ts";
 import type { PoolPorts } from "./workspaces/pool.ts";
 
 export interface Repositories extends MergingPorts {
@@ -51,6 +54,7 @@ export interface Core {
   readonly places: Places;
   readonly startedAt: number;
   readonly store: Store;
+  readonly taskIndex: TaskIndex;
   /** Why nothing can be saved any more; undefined where it can. */
   storeLoss(): Fault | undefined;
   /** Why nothing can be saved for now; undefined where it can. */
@@ -98,8 +102,9 @@ export interface Core {
   config(): CurrentConfig;
   /** A task was created or changed: notifies everything that caches or watches tasks. */
   changed(stored: StoredTask, mayGoOn?: boolean): void;
-  /** The address for browsers; empty where TCP is off. */
-  address(): string;
+  /** The port for browsers. */
+  readonly webDoor: CoreWebDoor;
+  readonly sessions: WebSessions;
   /** Starts to stop once the current request is answered. */
   stop(): void;
 }

@@ -1,108 +1,54 @@
 import { join } from "node:path";
 import { isMergedNext } from "../engine/persons-turn.ts";
 import type { Task } from "../engine/task.ts";
-import type { Workflow } from "../engine/workflow.ts";
 import type { Fault } from "../fault.ts";
 import { agentConfig } from "../home/agent-fields.ts";
-import type { CurrentConfig } from "../home/live-config.ts";
 import { callSettings } from "../home/notify-fields.ts";
 import { homePlaces } from "../home/places.ts";
 import { projectFiles } from "../home/project-files.ts";
 import { createTurns } from "../keyed.ts";
-import type { Git } from "../ports/git.ts";
 import { isCheckout } from "../ports/records.ts";
-import type { Store, StoredTask } from "../ports/store.ts";
-import type { Channels, Clock, Commands, Ids, Log } from "../ports/system.ts";
-import type { ProjectFiles } from "../project-tests/finders.ts";
-import { type Agents, type AgentsPorts, createAgents } from "./agents/agents.ts";
+import type { StoredTask } from "../ports/store.ts";
+import { type Agents, createAgents } from "./agents/agents.ts";
 import { createAskModel } from "./agents/ask-model.ts";
 import { killAgent, killSession, returnFolders } from "./agents/brake.ts";
 import { createConfine } from "./agents/confine.ts";
 import { createPauses } from "./agents/pauses.ts";
 import { createCallers, forgetAgents } from "./callers.ts";
-import { createChats, type OpenChat } from "./chat/chats.ts";
+import { createChats } from "./chat/chats.ts";
 import { createReceiver } from "./chat/receiver.ts";
 import { createChildren } from "./children/children.ts";
 import { createConfigChanges } from "./config-changes.ts";
 import type { Core } from "./core.ts";
+import type { CorePorts } from "./core-ports.ts";
 import { createCrewRunner, openCrewState } from "./crew/crew.ts";
 import { createDaemonStore } from "./daemon-store.ts";
-import { beganByPerson, createDeadlines } from "./deadlines.ts";
+import { createDeadlines, personsWordAt } from "./deadlines.ts";
 import { closeTicket } from "./effects/others.ts";
 import { testsOf } from "./effects/tests.ts";
 import { createErrorLog } from "./error-log.ts";
 import { createEventFeed } from "./event-feed.ts";
-import type { ForgeOf } from "./forge/push-task.ts";
+import { createLeftOut } from "./forge/left-out.ts";
 import { createGitParts } from "./git-parts.ts";
+import { noteLimit } from "./home-events.ts";
+import { noWebDoor } from "./http/web-door.ts";
 import { createFacts, gatherFacts, lookTimeout } from "./look.ts";
 import { protectedTests } from "./merging/protected-tests.ts";
-import type { Landing } from "./merging/test-merged.ts";
 import { createCalls, createUnsavedCall } from "./needs/calls.ts";
 import { createNeeds, noticeRuns } from "./needs/needs.ts";
-import { createPerformer, type Performers } from "./perform.ts";
+import { createPerformer } from "./perform.ts";
 import { performersOf } from "./performers.ts";
-import { allTasks, noTickets, type TicketsOf } from "./project.ts";
+import { allTasks, noTickets } from "./project.ts";
 import { continueMapped, modelsIn } from "./project-models.ts";
 import { createRefusals } from "./refusals.ts";
 import { createScheduler } from "./scheduler.ts";
 import { stoppableCommands } from "./stoppable-commands.ts";
 import { createWorkflowCache } from "./store-cache.ts";
 import { createSubmit } from "./submit.ts";
+import { createTaskIndex } from "./task-index.ts";
+import { createWebSessions } from "./web-sessions.ts";
 import { createSettings } from "./workspaces/project-settings.ts";
-import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { boundFolder, createTroubleOf, performInWorkspace, workspaceTrouble } from "./workspaces/trouble.ts";
-import type { UpkeepLimits } from "./workspaces/upkeep.ts";
-
-export interface CorePorts {
-  readonly version: string;
-  readonly home: string;
-  readonly store: Store;
-  /** Why nothing can be saved any more; missing where nothing can be lost. */
-  storeLoss?(): Fault | undefined;
-  /** Why nothing can be saved for now; missing where it always can. */
-  unsaved?(): Fault | undefined;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly commands: Commands;
-  readonly humanToken: string;
-  /** Called once the folders and the workflows of tasks are available. */
-  performers(
-    folderOf: (task: Task) => Promise<string>,
-    workflowOf: (task: Task) => Promise<Workflow>,
-    portOf: (task: Task) => Promise<number | undefined>,
-    commands: Commands,
-  ): Performers;
-  /** The part of the daemon's environment that every command may see. */
-  readonly commandEnvironment?: Readonly<Record<string, string>>;
-  /** Aborts when running commands must be killed. */
-  readonly signal?: AbortSignal;
-  readonly git?: Git;
-  /** How much disk space may be used before the upkeep; the default where it is missing. */
-  limits?(): UpkeepLimits;
-  /** Where it is missing, actions that need a workspace are not available. */
-  readonly workspacesOf?: WorkspacesOf;
-  /** Reads the files of a workspace; from the disk where it is missing. */
-  filesIn?(folder: string): ProjectFiles;
-  /** Overrides how merges are tested and published. */
-  readonly landing?: Partial<Landing>;
-  /** Where it is missing, or there are no workspaces, nothing is pushed. */
-  readonly forgeOf?: ForgeOf;
-  /** The channels for calls; where it is missing, only the history has them. */
-  channels?(): Channels;
-  /** The chat service that questions are sent to; undefined where none is configured. */
-  chat?(): OpenChat | undefined;
-  /** Where it is missing, projects have no tickets. */
-  readonly ticketsOf?: TicketsOf;
-  /** What is needed to start agents; where it is missing, none are started. */
-  readonly agents?: Pick<AgentsPorts, "harnesses" | "terminal" | "processes" | "tails" | "table" | "sandbox"> & {
-    /** Agents see only the variables of this environment that are on a list. */
-    readonly env: NodeJS.ProcessEnv;
-  };
-  config(): CurrentConfig;
-  address(): string;
-  stop(): void;
-}
 
 export interface RunningCore extends Core {
   /** Learns which tasks are open and which need a person. Moves no task, so it needs no configuration. */
@@ -119,15 +65,18 @@ export interface RunningCore extends Core {
 
 /** Puts the core together. */
 export function createCore(ports: CorePorts): RunningCore {
-  const { log, clock, config, address, stop, signal, commandEnvironment: env = {} } = ports;
+  const { log, clock, config, stop, signal, commandEnvironment: env = {} } = ports;
   const commands = stoppableCommands(ports.commands, {
     home: ports.home,
     isPaused: async (id) => {
       const task = (await store.getTask(id))?.task;
       if (task === undefined || !isPaused(task.project)) return false;
       const merge = await store.merges.get(id);
-      // A merge that a person has requested is tested all the same.
-      if (merge !== undefined && merge.endedAt === undefined && merge.by === "human") return false;
+      if (merge !== undefined && merge.endedAt === undefined) {
+        // A merge that a person has requested is tested all the same, and so is a workflow's that a person began during the pause.
+        const isPersons = merge.by === "human";
+        if (isPersons && (merge.to !== "" || !stopsWork(task.project, await personsWordAt(store, id)))) return false;
+      }
       // A task that has ended still needs the commands that release what it had.
       return !(await isTerminal(task));
     },
@@ -144,7 +93,9 @@ export function createCore(ports: CorePorts): RunningCore {
   const places = homePlaces(ports.home);
   const onError = createErrorLog(log, clock);
   const eventFeed = createEventFeed(ports.store, onError);
+  const taskIndex = createTaskIndex(ports.store);
   const store = createDaemonStore(ports.store, {
+    tasks: taskIndex,
     ...{ wrote: eventFeed.wake, noticed: (task) => needs.noticed(task), roster: () => agents?.roster },
   });
   const settingsOf = createSettings({ home: ports.home, places, config });
@@ -197,7 +148,7 @@ export function createCore(ports: CorePorts): RunningCore {
       troubled: (task) => needs.noticed(task),
       tellPerson: (task, message, key) => tellPerson(task, message, key),
       endCommands: commands.endLeftBehind,
-      isPaused: (project) => isPaused(project),
+      stopsWork: (project, wordAt) => stopsWork(project, wordAt),
       endRuns: async (task) => {
         const isAlive = (await store.runs.list({ task })).some(({ endedAt }) => endedAt === undefined);
         const stored = isAlive ? await store.getTask(task) : undefined;
@@ -218,9 +169,11 @@ export function createCore(ports: CorePorts): RunningCore {
   const callers = createCallers(store, clock, ports.humanToken);
   const tellPerson = async (task: Task, message: string, key: string) =>
     performers.notify?.({ action: "notify", params: { message } }, { task, key });
-  const pauses = createPauses(join(places.run, "paused.json"));
+  const pauses = createPauses(join(places.run, "paused.json"), () => clock.now());
   const isUnconfigured = () => config().unknown !== undefined;
   const isPaused = (project: string) => isUnconfigured() || pauses.why(project) !== undefined;
+  const stopsWork = (project: string, wordAt: number | undefined) =>
+    (isUnconfigured() && wordAt === undefined) || pauses.stops(project, wordAt);
   const agentSettings = () => agentConfig(config().values);
   const agents: Agents | undefined =
     ports.agents &&
@@ -240,7 +193,7 @@ export function createCore(ports: CorePorts): RunningCore {
     });
   if (agents !== undefined) noticeRuns(agents, needs.noticed);
   if (agents !== undefined) parts?.followRuns(agents);
-  agents?.dispatch.followLimits(needs.noticed);
+  agents?.dispatch.followLimits(needs.noticed, (change) => noteLimit({ store, clock, log }, change));
   const children = createChildren({ clock, core: () => core, onError });
   const plainPerformers = performersOf({
     given: ports.performers(folderOf, workflowOf, portOf, commands),
@@ -259,7 +212,7 @@ export function createCore(ports: CorePorts): RunningCore {
             ...{ ...parts.repositories, ...commandPorts, store, places, folderOf, portOf, settingsOf, submit },
             filesIn: ports.filesIn ?? projectFiles,
           }),
-    closeTicket: closeTicket({ store, clock, ticketsOf }),
+    closeTicket: closeTicket({ store, clock, ticketsOf, leftOut: parts?.forge && createLeftOut(parts.forge) }),
     ...children.performers,
     spawnNext: async (_, { task }) => scheduler.startNext(task),
   });
@@ -273,7 +226,7 @@ export function createCore(ports: CorePorts): RunningCore {
   const performer = createPerformer({
     ...{ store, clock, submit, performers, outcomeOf, onError },
     isBlocked: isUnconfigured,
-    isPaused: async ({ id, project }) => isPaused(project) && !(await beganByPerson(store, id)),
+    isPaused: async ({ id, project }) => isPaused(project) && stopsWork(project, await personsWordAt(store, id)),
   });
   const mayStart = (project: string) => !isPaused(project) && !children.isBusy(project);
   const scheduler = createScheduler({
@@ -307,7 +260,7 @@ export function createCore(ports: CorePorts): RunningCore {
     home: ports.home,
     places,
     startedAt: clock.now(),
-    store,
+    ...{ store, taskIndex },
     storeLoss: () => ports.storeLoss?.(),
     unsaved: () => ports.unsaved?.(),
     clock,
@@ -342,7 +295,8 @@ export function createCore(ports: CorePorts): RunningCore {
     crew,
     config,
     changed,
-    address,
+    webDoor: ports.webDoor ?? noWebDoor,
+    sessions: createWebSessions({ store, clock, ids: ports.ids }),
     stop,
     async recall() {
       // First, so that no check of a task repeats a call that an earlier daemon has made.

@@ -12,7 +12,13 @@ const arrivals = new Set(["task.created", "task.moved", "task.migrated"]);
 
 /** Whether a person has moved a task to its current state, or has retried it there. */
 export async function beganByPerson(store: Store, task: string): Promise<boolean> {
-  return (await lastBeginning(store, task))?.event.by === "human";
+  return (await personsWordAt(store, task)) !== undefined;
+}
+
+/** When a person moved a task to its current state, or retried it there; undefined if that was no person. */
+export async function personsWordAt(store: Store, task: string): Promise<number | undefined> {
+  const last = await lastBeginning(store, task);
+  return last?.event.by === "human" ? last.at : undefined;
 }
 
 /** When a task entered its state or, if it was held there since, when it was retried. */

@@ -3,7 +3,7 @@ import type { Task } from "../engine/task.ts";
 import { beganRef, type ControlRepository, taskRef } from "../ports/control-repository.ts";
 import type { Project, Store } from "../ports/store.ts";
 import type { LandingPlace } from "./landing-place.ts";
-import { droppedWork, listed } from "./lost-work.ts";
+import { droppedWork, listed, missingWork } from "./lost-work.ts";
 import { allTasks, continuedBy } from "./project.ts";
 
 /** Commits in a task's work that belong to another open task, or whose changes it has dropped. */
@@ -17,7 +17,7 @@ export interface ForeignCommits {
  * commits are found if neither the target nor the commit that the work began at has them. A commit that both tasks have belongs
  * to the one whose first-parent history it is in; if that is both, it is reported for both. If that is neither, it may be of a
  * person's branch that both have merged. Parts of the task are no others. Once the target has the commits, they are found by
- * the changes that the work lacks.
+ * the changes that the work lacks. So are commits of the user's branches that a merge has brought in.
  */
 export async function foreignCommits(
   store: Store,
@@ -31,20 +31,27 @@ export async function foreignCommits(
   const bases = [tip, start, began].filter((each) => each !== undefined);
   if (bases.includes(commit) || tip === undefined) return [];
   const dropped = await droppedWork({ store, control }, task, place.branch, commit, tip);
+  const mine = await control.listCommits(commit, bases);
+  const own = firstParents(mine, commit);
+  const others = await otherTips(store, control, task);
   const found: ForeignCommits[] =
     dropped === undefined
       ? []
       : [{ line: droppedLine(place.branch, listed(dropped.files)), commits: [dropped.commit] }];
-  const others = await otherTips(store, control, task);
+  if (sideCommits(mine).length > 0)
+    for (const [branch, tip] of Object.entries(await personsBranches(control, project, others))) {
+      const isOther = branch !== task.branch && branch !== place.branch;
+      const line = isOther ? await droppedBranch(control, commit, branch, tip, mine, own) : undefined;
+      if (line !== undefined) found.push(line);
+    }
   if (others.length === 0) return found;
   const tips = others.map(({ tip }) => tip);
-  const [mine, rest] = await Promise.all([
-    control.listCommits(commit, bases),
-    control.listCommits(commit, [...bases, ...tips]),
-  ]);
+  const rest = await control.listCommits(commit, [...bases, ...tips]);
   if (rest.size === mine.size) return found;
-  const own = firstParents(mine, commit);
-  const unknown = await control.listCommits(commit, [...bases, ...(await personsTips(control, project, others))]);
+  const unknown = await control.listCommits(commit, [
+    ...bases,
+    ...Object.values(await personsBranches(control, project, others)),
+  ]);
   for (const { task: other, tip } of others) {
     const theirs = await control.listCommits(tip, bases);
     const first = firstParents(theirs, tip);
@@ -62,15 +69,35 @@ async function continues(store: Store, { id, branch }: Task, ended: Task): Promi
   return branch === ended.branch || (await continuedBy(store, id)) === ended.id;
 }
 
-/** The tips of the user's branches that no other open task works on. */
-async function personsTips(
+/** The user's branches that no other open task works on, with their commits. */
+async function personsBranches(
   control: ControlRepository,
   { path }: Project,
   others: readonly { readonly task: Task }[],
-): Promise<readonly string[]> {
+): Promise<Readonly<Record<string, string>>> {
   const taken = new Set(others.map(({ task }) => task.branch));
   const { branches } = await control.syncFrom({ from: path, name: "user" });
-  return Object.entries(branches).flatMap(([branch, tip]) => (taken.has(branch) ? [] : [tip]));
+  return Object.fromEntries(Object.entries(branches).filter(([branch]) => !taken.has(branch)));
+}
+
+/** The commits that merges have brought in beside their first parent. */
+function sideCommits(commits: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  return [...commits.values()].flatMap(([, ...sides]) => sides.filter((side) => commits.has(side)));
+}
+
+/** What a merge has brought in of a branch of the user's without its changes. A branch made of the work itself is none. */
+async function droppedBranch(
+  control: ControlRepository,
+  commit: string,
+  branch: string,
+  tip: string,
+  mine: ReadonlyMap<string, readonly string[]>,
+  own: ReadonlySet<string>,
+): Promise<ForeignCommits | undefined> {
+  const theirs = mine.has(tip) ? tip : await control.mergeBase(tip, commit);
+  if (theirs === undefined || !mine.has(theirs) || own.has(theirs)) return undefined;
+  const lost = await missingWork(control, theirs, commit);
+  return lost && { line: droppedLine(branch, listed(lost.files)), commits: [theirs] };
 }
 
 /** The collected commits of the project's other open tasks. */

@@ -39,6 +39,7 @@ import type { WorkspacesOf } from "./workspaces/project-workspaces.ts";
 import { fileNameOf, filesOf, placeTaskFiles } from "./workspaces/task-files.ts";
 import { followHome } from "./workspaces/trouble.ts";
 import { createUpkeepTimer, readLimits, type UpkeepLimits } from "./workspaces/upkeep.ts";
+import { createWorkSizes } from "./workspaces/work-sizes.ts";
 
 interface GitPartsPorts {
   readonly store: Store;
@@ -67,8 +68,8 @@ interface GitPartsPorts {
   troubled(task: string): void;
   tellPerson(task: Task, message: string, key: string): Promise<void>;
   readonly askModel: AskModel;
-  /** Whether a person has paused a project. */
-  isPaused(project: string): boolean;
+  /** Whether a project's pause stops what a person's word began at `wordAt`, or no person began. */
+  stopsWork(project: string, wordAt: number | undefined): boolean;
   onError(error: unknown): void;
 }
 
@@ -98,7 +99,10 @@ interface GitParts {
 
 export function createGitParts(given: GitPartsPorts): GitParts {
   const { store, clock, log, inTurn, places, config, workflowOf, submit, forgeOf, onError } = given;
-  const workspacesOf = guardWorkspaces(given, given.workspacesOf);
+  const workspacesOf = guardWorkspaces(
+    { ...given, collected: (task, commit) => sizes.collected(task, commit) },
+    given.workspacesOf,
+  );
   const stopping = new AbortController();
   const setting = <Name extends keyof Config>(name: Name): Config[Name] =>
     config().values[name] ?? configFields[name].default;
@@ -116,6 +120,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const pools = { store, clock, log, inTurn, places, workspacesOf, parking, limits, room, ...ending };
   const upkeepTimer = createUpkeepTimer(pools);
   const live = createLiveCommits({ store, clock, log, workspacesOf });
+  const sizes = createWorkSizes({ store, clock, log, workspacesOf, where });
   const protection = createProtection({ ...given, workspacesOf, where });
   const repositories = createRepositories({
     ...{ ...given, workspacesOf, predictions, protection, signal: stopping.signal },
@@ -125,6 +130,8 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const forge = forgeOf && {
     ...{ mergeHere, where, store, clock, log, inTurn, submit, workflowOf, workspacesOf, forgeOf, protection },
     ticketsOf: given.ticketsOf,
+    stopsWork: given.stopsWork,
+    tellPerson,
     mergeMethod: () => setting("forgeMerge"),
     opened: () => watch?.wake(),
   };
@@ -134,7 +141,6 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       ...forge,
       interval: () => setting("forgeInterval"),
       changed: given.changed,
-      tellPerson: given.tellPerson,
     });
   const issues = forgeOf && watchIssues({ ...given, interval: () => setting("forgeInterval") });
   /** Updates the task files, in which agents see the state of the task. */
@@ -232,7 +238,9 @@ export function createGitParts(given: GitPartsPorts): GitParts {
       stopping.abort();
       room.stop();
       await Promise.all(
-        [predictions, upkeepTimer, parking, live, repositories.merging, watch, issues].map((each) => each?.stop()),
+        [predictions, upkeepTimer, parking, live, sizes, repositories.merging, watch, issues].map((each) =>
+          each?.stop(),
+        ),
       );
       await Promise.all(underWay);
     },

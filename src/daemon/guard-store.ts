@@ -119,6 +119,9 @@ export function guardStore(store: Store, { file, onLost, onWritten, onUnsaved }:
     usage: kept(store.usage),
     merges: kept(store.merges),
     pullRequests: kept(store.pullRequests),
+    seen: kept(store.seen),
+    workSizes: kept(store.workSizes),
+    webKeys: { ...store.webKeys, put: guarded(store.webKeys.put), take: guarded(store.webKeys.take) },
   };
 }
 

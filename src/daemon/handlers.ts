@@ -7,9 +7,11 @@ import { claimOf, createAuthorise, findTask } from "./authorise.ts";
 import type { Caller } from "./callers.ts";
 import type { Core } from "./core.ts";
 import type { Answering } from "./http/serve.ts";
+import type { Upgrading } from "./http/upgrade.ts";
 import { bounded } from "./refusals.ts";
 import { addAgents, assignAgent, cleanAgents, clearAgent, listAgents, listHarnesses } from "./requests/agents.ts";
 import { openPullRequest, syncTask } from "./requests/branch-task.ts";
+import { listConversations } from "./requests/conversations.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import {
   announceConfig,
@@ -24,13 +26,16 @@ import {
   trust,
 } from "./requests/daemon.ts";
 import { diffTask, fetchTask } from "./requests/diff-task.ts";
+import { doctor } from "./requests/doctor.ts";
 import { deleteTask, editTask, exportTask, getDocument, migrateTask, putDocument } from "./requests/edit-task.ts";
 import { listEvents, streamEvents } from "./requests/events.ts";
 import { explainTask, listActions } from "./requests/explain-task.ts";
 import { addFinding, decideFindings, listFindings } from "./requests/findings.ts";
 import { completeWork, listHandedOver, listTools, sendStageMessage } from "./requests/hand-over.ts";
+import { countTasks, listTasks } from "./requests/lists.ts";
 import { type Inside, mcp } from "./requests/mcp.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "./requests/merge-task.ts";
+import { listMerges } from "./requests/merges.ts";
 import { cancelTask, continueTask, moveTask } from "./requests/move-task.ts";
 import {
   movedBranches,
@@ -60,11 +65,24 @@ import {
   removeProject,
   updateProject,
 } from "./requests/projects.ts";
-import { endRun, killRun, listRuns, listUsage, registerRun } from "./requests/runs.ts";
+import { endRun, killRun, listRuns, registerRun } from "./requests/runs.ts";
 import { attachTask, getScreen, listMessages, sendMessage } from "./requests/see-agent.ts";
-import { createTask, getTask, listTasks } from "./requests/tasks.ts";
+import { getArtifact, seeTask, taskGraph } from "./requests/task-views.ts";
+import { createTask, getTask } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
+import { listUsage } from "./requests/usage.ts";
+import { refusePlain, watchTerminal } from "./requests/watch-terminal.ts";
+import {
+  closeWeb,
+  endWebSession,
+  endWebSessions,
+  listWebSessions,
+  makeWebLink,
+  openWebSession,
+} from "./requests/web.ts";
+import { getWorkflow, listWorkflows } from "./requests/workflows.ts";
 import { cleanWorkspaces, dropSalvage, listSalvage, listWorkspaces, restoreSalvage } from "./requests/workspaces.ts";
+import { unlessStale } from "./stale.ts";
 
 /** A validated HTTP request. */
 export interface Asked<Query, Body> {
@@ -107,11 +125,17 @@ export function createHandlers(core: Core): Readonly<Record<string, Answering>> 
   const made = Object.entries(handlers).map(([name, make]) => {
     const handler = make(core, inside) as Answering;
     const route: Route = routes[name as keyof Routes];
-    const noted = route.isNoted === true ? noting(core, route, handler) : handler;
+    const fresh = unlessStale(core, route, handler);
+    const noted = route.isNoted === true ? noting(core, route, fresh) : fresh;
     return [name, needsConfig(name as keyof Routes) ? whileConfigured(core, noted) : noted] as const;
   });
   const all: Readonly<Record<string, Answering>> = Object.fromEntries(made);
   return all;
+}
+
+/** The function that answers each route that is a WebSocket. */
+export function createUpgradings(core: Core): Readonly<Record<string, Upgrading>> {
+  return { watchTerminal: watchTerminal(core) };
 }
 
 /** The routes with which a person can end tasks, agents and the daemon, or mend the settings, whatever these are. */
@@ -125,6 +149,12 @@ const brakes: ReadonlySet<keyof Routes> = new Set([
   "endRun",
   "backup",
   "announceConfig",
+  // A person who is not at the machine does these in a browser.
+  "makeWebLink",
+  "openWebSession",
+  "endWebSession",
+  "endWebSessions",
+  "closeWeb",
   // The routes that its tools call are checked by themselves.
   "mcp",
 ]);
@@ -195,6 +225,7 @@ const handlers = {
   projectChanges,
   trustProject,
   listTasks,
+  countTasks,
   createTask,
   getTask,
   editTask,
@@ -266,4 +297,19 @@ const handlers = {
   listHandedOver,
   listTools,
   mcp,
+  seeTask,
+  taskGraph,
+  listConversations,
+  getArtifact,
+  listWorkflows,
+  getWorkflow,
+  listMerges,
+  doctor,
+  makeWebLink,
+  openWebSession,
+  listWebSessions,
+  endWebSession,
+  endWebSessions,
+  closeWeb,
+  watchTerminal: refusePlain,
 } satisfies { readonly [Name in keyof Routes]: (core: Core, inside: Inside) => unknown };

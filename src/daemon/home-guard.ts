@@ -43,7 +43,7 @@ const checkInterval = 1_000;
 export function createHomeGuard(ports: HomeGuardPorts): HomeGuard {
   const { home, places, clock, log, pid } = ports;
   const own = fileAt(home);
-  const kept = ["agents.json", "paused.json", "crew.json"].map((name) => ({
+  const kept = ["agents.json", "paused.json", "crew.json", "web.json"].map((name) => ({
     file: join(places.run, name),
     seen: undefined as Stats | undefined,
     text: "",

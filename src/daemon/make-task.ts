@@ -22,7 +22,7 @@ import {
   notAllowed,
   warnMissing,
 } from "./agents/harnesses.ts";
-import { refuseModels } from "./agents/models.ts";
+import { refuseModels, unusedModel } from "./agents/models.ts";
 import { findTask, idsOf } from "./authorise.ts";
 import {
   aboutPullRequest,
@@ -93,6 +93,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   const warnings = [
     ...untrustedChoices(core, project),
     ...(await checkHarnesses(core, project, [chosen.workflow, ...children], identity)),
+    ...(body.model ? unusedModel([chosen.workflow, ...children]).map(({ text, fix }) => `${text} ${fix}`) : []),
   ];
   const facts = await firstFacts(core, project, document);
   const { status } = body;

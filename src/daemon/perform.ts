@@ -221,13 +221,27 @@ async function performOne(ports: Work, owed: StoredEffect): Promise<void> {
     if (!unnoted.has(key)) await perform(owed.effect, { task: stored.task, key });
   } catch (error) {
     // An effect that was interrupted because the daemon stops has not failed; it stays owed.
-    if (isStopped()) return;
+    if (isStopped() || (isPausedFault(error) && (await isHalted(ports, owed)))) return;
     return noteFailure(ports, owed, stored.task, error);
   }
   unnoted.add(key);
   await store.finishEffect(owed.id, clock.now());
   unnoted.delete(key);
   ports.limits.delete(owed.id);
+}
+
+/** A person has paused the project while an effect was carried out, before anything was published. The effect stays owed. */
+export function pausedFault(project: string): Fault {
+  return new Fault(pausedCode, `The project ${project} was paused.`, {
+    retry: "later",
+    hint: `To continue: signalbox resume --project ${project}`,
+  });
+}
+
+const pausedCode = "merge.paused";
+
+function isPausedFault(error: unknown): boolean {
+  return error instanceof Fault && error.code === pausedCode;
 }
 
 /** Effects that publish a task's work. */

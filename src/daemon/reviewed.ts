@@ -17,11 +17,14 @@ export interface Unreviewed {
   readonly commit: string;
   /** How many commits were not there when it was judged. */
   readonly commits: number;
+  /** How many of them are of other branches, which a merge has brought in without any change; missing where none are. */
+  readonly swallowed?: number;
 }
 
 /**
  * What of a task's work nobody has judged; undefined where its workflow does not judge, and where merging the judged commit
- * would give the same files: a merge of the target into the branch, or a rebase, adds nothing. `remote`: the target's commit on the
+ * would give the same files: a merge of the target into the branch, or a rebase, adds nothing. A merge that has brought in commits
+ * that the target lacks does, even if it left their changes out: git would consider them merged. `remote`: the target's commit on the
  * remote, where the merge is made there.
  */
 export async function unreviewedWork(
@@ -35,9 +38,28 @@ export async function unreviewedWork(
   if (judged === undefined || judged.commit === commit) return undefined;
   // On an older tip, a merge that takes new commits of the target over looks like new work, and one that undoes them like none.
   const target = remote ?? (await place.start());
-  if (target !== undefined && (await givesSame(own, target, judged.commit, commit))) return undefined;
+  const isSame = target !== undefined && (await givesSame(own, target, judged.commit, commit));
+  const swallowed = isSame ? await broughtIn(own, target, judged.commit, commit) : 0;
+  if (isSame && swallowed === 0) return undefined;
   const commits = await own.control.countCommits(judged.commit, commit).catch(orNone);
-  return { judged, commit, commits };
+  return { judged, commit, commits, ...(swallowed === 0 ? {} : { swallowed }) };
+}
+
+/**
+ * How many commits entered by merges since the work was judged. They do not descend from the judged commit or, if the work was
+ * rebased since, are not in its first-parent history.
+ */
+async function broughtIn({ control }: ProjectWorkspaces, onto: string, judged: string, now: string): Promise<number> {
+  const added = await control.listCommits(now, [onto, judged]);
+  if (![...added.values()].some((parents) => parents.length > 1)) return 0;
+  const isOwn = new Set<string>();
+  if (await control.isAncestor(judged, now)) {
+    for (let before = -1; before < isOwn.size; ) {
+      before = isOwn.size;
+      for (const [id, parents] of added) if (parents.some((each) => each === judged || isOwn.has(each))) isOwn.add(id);
+    }
+  } else for (let next = now; added.has(next); next = added.get(next)?.[0] ?? "") isOwn.add(next);
+  return added.size - isOwn.size;
 }
 
 async function givesSame({ control }: ProjectWorkspaces, onto: string, judged: string, now: string): Promise<boolean> {
@@ -70,12 +92,16 @@ function orNothing(error: unknown): readonly [] {
 export function unreviewedTrouble(
   workflow: Workflow,
   task: Task,
-  { judged, commit, commits }: Unreviewed,
+  { judged, commit, commits, swallowed = 0 }: Unreviewed,
 ): { readonly reason: string; readonly fix: string } {
   const whose = judged.role === "human" ? "You approved" : `The verdict of ${judged.role} is for`;
   const many = commits === 0 ? "" : commits === 1 ? ", with 1 commit more" : `, with ${commits} commits more`;
+  const left =
+    swallowed === 0
+      ? ""
+      : ` A merge has brought in ${swallowed === 1 ? "1 commit" : `${swallowed} commits`} of another branch without a change of a file: once merged, git considers that work merged.`;
   return {
-    reason: `${whose} ${short(judged.commit)}, but the branch is at ${short(commit)}${many}. ${notReviewed}`,
+    reason: `${whose} ${short(judged.commit)}, but the branch is at ${short(commit)}${many}. ${notReviewed}${left}`,
     fix: unreviewedAdvice(workflow, task).join("\n"),
   };
 }
@@ -145,6 +171,12 @@ export async function seenPlan(
 /** The commit that the person was last shown; undefined where the person was shown none. */
 export async function seenCommit({ store }: Pick<Core, "store">, { id }: Task): Promise<string | undefined> {
   return (await store.seen.get(id))?.commit || undefined;
+}
+
+/** The commit that the person has marked as seen, or else was shown; undefined where there is neither. */
+export async function lastSeenCommit({ store }: Pick<Core, "store">, { id }: Task): Promise<string | undefined> {
+  const seen = await store.seen.get(id);
+  return seen?.reviewed || seen?.commit || undefined;
 }
 
 /**

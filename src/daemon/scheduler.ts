@@ -1,6 +1,6 @@
 import { storedDependency } from "../engine/dependency.ts";
 import { saysWhenNext } from "../engine/needs.ts";
-import { personsStart, startOf } from "../engine/persons-turn.ts";
+import { isUnstarted, personsStart, startOf } from "../engine/persons-turn.ts";
 import type { Request } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { Workflow } from "../engine/workflow.ts";
@@ -211,7 +211,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     const needsNone =
       personsStart(workflow, task) !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";
     const isTaken = !needsNone || phase === "doing" || workspace !== "";
-    const isBegun = task.part !== undefined || task.status !== workflow.initial[0];
+    const isBegun = !isUnstarted(workflow, task);
     setSeat(task.id, { revision, project, age, priority, dependsOn, isBegun, isTaken, start });
     if (left.has(project)) notifyWaiting(project);
     return start !== undefined || (before?.isTaken === true && !isTaken) ? [project] : [];
@@ -260,9 +260,9 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
  * Whether the task starts once there is a slot. A part waits for its parent first. A task that has begun, and waits for a
  * slot again, is not asked about a second time.
  */
-function startsByItself(workflow: Workflow, { autostart, part, status }: Task): boolean {
-  if (part !== undefined) return part.slot !== undefined;
-  return autostart || status !== workflow.initial[0];
+function startsByItself(workflow: Workflow, task: Task): boolean {
+  if (task.part !== undefined) return task.part.slot !== undefined;
+  return task.autostart || !isUnstarted(workflow, task);
 }
 
 const maxDepth = 20;

@@ -62,14 +62,14 @@ export class StoreCache<T> {
 
   /** As `write`, where the affected keys are unknown. */
   async writeAll<Result>(write: () => Promise<Result>): Promise<Result> {
-    this.#forgetAll();
+    this.forgetAll();
     this.#writingAll++;
     for (const writing of this.#writing.values()) writing.beside = true;
     try {
       return await write();
     } finally {
       this.#writingAll--;
-      this.#forgetAll();
+      this.forgetAll();
     }
   }
 
@@ -85,7 +85,7 @@ export class StoreCache<T> {
     this.#known.set(key, value);
   }
 
-  #forgetAll(): void {
+  forgetAll(): void {
     this.#known.clear();
     this.#reading.clear();
   }

@@ -10,6 +10,7 @@ import type { SavedDecision, StoredArtifact, StoredEffect, StoredTask } from "..
 import type { Clock } from "../ports/system.ts";
 import { evidenceOf, gatherFacts, type LookPorts, lookTimeout, type TimeLimit, withEvidence } from "./look.ts";
 import { createRefusals, type Refusals } from "./refusals.ts";
+import { mustBeAsSeen, noteChange } from "./seen-revision.ts";
 import type { Addition } from "./task-documents.ts";
 
 interface SubmitPorts extends LookPorts {
@@ -71,6 +72,7 @@ export function createSubmit(ports: SubmitPorts): Submit & { readonly together: 
     const stored = await store.getTask(id);
     if (stored === undefined)
       throw new Fault("task.missing", `There is no task ${id}.`, { hint: "List the tasks: signalbox task list" });
+    mustBeAsSeen(stored, request);
     return decideOnce(ports, stored, request, document, urgency);
   };
   const submit = (id: string, request: Request, document: string | Addition | undefined, urgency: Urgency) =>
@@ -80,6 +82,7 @@ export function createSubmit(ports: SubmitPorts): Submit & { readonly together: 
         await refusals.note(answer.stored.task, request, answer.decision.reasons);
       if (save === undefined) return answer;
       const stored = await store.saveDecision({ ...save, at: clock.now() });
+      noteChange(id);
       changed(stored, mayGoOn);
       return { ...answer, stored };
     });
@@ -100,6 +103,7 @@ export function createSubmit(ports: SubmitPorts): Submit & { readonly together: 
       const saved = new Map((await store.saveDecisions(saves)).map((stored) => [stored.task.id, stored]));
       return decided.map(({ save, mayGoOn, ...answer }) => {
         const stored = saved.get(answer.stored.task.id) ?? answer.stored;
+        noteChange(stored.task.id);
         if (save !== undefined) changed(stored, mayGoOn);
         return { ...answer, stored };
       });

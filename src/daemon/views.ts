@@ -4,7 +4,7 @@ import type { ChangeView, EventView, PullRequestView, TaskView } from "../api/ta
 import { briefNeed, type Need } from "../engine/needs.ts";
 import type { Part, Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
-import type { PullRequestRecord } from "../ports/records.ts";
+import type { PullRequestRecord, Seen } from "../ports/records.ts";
 import type { Project, StoredEffect, StoredEvent, StoredTask } from "../ports/store.ts";
 import type { Agents } from "./agents/agents.ts";
 import type { CoveringAccount } from "./agents/budgets.ts";
@@ -13,18 +13,13 @@ import { childProgress } from "./children/progress.ts";
 import type { Core } from "./core.ts";
 import type { Answer } from "./submit.ts";
 
-/** A task as the API shows it. */
-function taskView(
-  { task, revision, createdAt, updatedAt }: StoredTask,
-  workflow: Workflow | undefined,
-  agents: Agents | undefined,
-  needs: readonly Need[],
-  children: TaskView["children"],
-  budgets: TaskView["budgets"],
-): TaskView {
-  const state = workflow?.states[task.status];
+/** The fields of a task that depend on nothing else. Lists show the same tasks again and again. */
+function ownFields(stored: StoredTask) {
+  const known = seenFields.get(stored);
+  if (known !== undefined) return known;
+  const { task, revision, createdAt, updatedAt } = stored;
   const { held } = task;
-  return {
+  const fields = {
     id: task.id,
     project: task.project,
     number: task.number,
@@ -37,16 +32,9 @@ function taskView(
     status: task.status,
     previousStatus: task.previousStatus,
     phase: task.phase,
-    outcome: state?.outcome ?? null,
-    needsPerson: needs.length > 0,
-    needs: needs.map(needView),
     held: held === undefined ? null : { reason: held.reason, word: held.word, again: held.again },
-    reason: state?.outcome === "failed" ? task.reason : "",
     judged: task.judged ?? null,
     tested: task.tested ?? null,
-    session: sessionOf(state, task, agents),
-    waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
-    paused: (state?.terminal === true ? undefined : agents?.pauses.why(task.project)) ?? "",
     harness: task.harness,
     reviewHarness: task.reviewHarness,
     model: task.model,
@@ -56,10 +44,8 @@ function taskView(
     protectedChanges: [...(task.protectedChanges ?? [])],
     parent: task.parent,
     part: partView(task.part),
-    children,
     dependsOn: task.dependsOn,
     handDown: task.handDown ?? [],
-    budgets,
     labels: task.labels,
     priority: task.priority,
     autostart: task.autostart,
@@ -70,6 +56,33 @@ function taskView(
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
   };
+  seenFields.set(stored, fields);
+  return fields;
+}
+
+const seenFields = new WeakMap<StoredTask, Omit<TaskView, keyof ReturnType<typeof presentFields> | keyof SeenView>>();
+
+/** The fields that depend on its workflow, its agents and its surroundings. */
+function presentFields(
+  { task }: StoredTask,
+  workflow: Workflow | undefined,
+  agents: Agents | undefined,
+  needs: readonly Need[],
+  children: TaskView["children"],
+  budgets: TaskView["budgets"],
+) {
+  const state = workflow?.states[task.status];
+  return {
+    outcome: state?.outcome ?? null,
+    needsPerson: needs.length > 0,
+    needs: needs.map(needView),
+    reason: state?.outcome === "failed" ? task.reason : "",
+    session: sessionOf(state, task, agents),
+    waiting: agents?.dispatch.whyWaiting(task.id) ?? "",
+    paused: (state?.terminal === true ? undefined : agents?.pauses.why(task.project)) ?? "",
+    children,
+    budgets,
+  };
 }
 
 function partView(part: Part | undefined): TaskView["part"] {
@@ -78,19 +91,36 @@ function partView(part: Part | undefined): TaskView["part"] {
   return { item, try: part.try, slot, title, files, size };
 }
 
-/** A task as it is now. */
+/** A task as it is now. `needs`: its needs, where the caller has just asked for them. */
 export async function viewOf(
-  core: Pick<Core, "store" | "workflows" | "agents" | "needs" | "scheduler" | "pools">,
+  core: Pick<Core, "store" | "workflows" | "agents" | "needs" | "scheduler" | "pools" | "clock">,
   stored: StoredTask,
+  needs?: readonly Need[],
 ): Promise<TaskView> {
   // A task whose workflow no longer loads must not hide the others.
   const workflow = await core.workflows.get(stored.task.workflowHash).catch(() => undefined);
   const children = await childProgress(core, stored.task, workflow);
   const accounts = (await core.agents?.budgets.accountsOf(stored.task)) ?? [];
-  return taskView(stored, workflow, core.agents, await core.needs.of(stored), children, accounts.map(budgetView));
+  const now = needs ?? (await core.needs.of(stored));
+  return {
+    ...ownFields(stored),
+    ...presentFields(stored, workflow, core.agents, now, children, accounts.map(budgetView)),
+    ...seenView(stored, await core.store.seen.get(stored.task.id), core.clock.now()),
+  };
 }
 
-function budgetView({
+type SeenView = Pick<TaskView, "unread" | "snoozedUntil">;
+
+/** Whether the person has seen the task as it is, and whether it is snoozed. */
+export function seenView({ revision }: StoredTask, seen: Seen | undefined, now: number): SeenView {
+  const until = seen?.snoozedUntil ?? 0;
+  return {
+    unread: seen?.isUnread === true || (seen?.revision ?? 0) < revision,
+    snoozedUntil: until > now ? isoTime(until) : null,
+  };
+}
+
+export function budgetView({
   owner,
   kind,
   limit,
@@ -130,6 +160,8 @@ function sessionOf(state: State | undefined, task: Task, agents: Agents | undefi
   const { wait } = state;
   // An open state is held because of a run if that run has ended.
   const hasLostOne = wait.kind === "open" && task.held?.again === "wait";
+  // A run without a terminal has no session that could die: it ends with its answer, or the task is held for what it lacks.
+  if (wait.kind === "agent" && wait.run.mode !== "session" && task.held !== undefined) return "none";
   const wantsRun =
     wait.kind === "agent" ||
     (wait.kind === "human" && wait.run !== undefined) ||

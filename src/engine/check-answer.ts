@@ -2,8 +2,9 @@ import { type AnswerSchema, answerProblems } from "../answers/read-answer.ts";
 import { show } from "../answers/schema.ts";
 import { isJsonObject } from "../json.ts";
 import { itemFields, readItems } from "./fan-out.ts";
-import { asksForFindings, emptyLedger, findingsProblem, reportedFindings } from "./findings.ts";
+import { asksForFindings, emptyLedger, reportedFindings } from "./findings.ts";
 import { nearest } from "./language/problem.ts";
+import { findingsProblem } from "./review.ts";
 import type { Task } from "./task.ts";
 import type { FanOut, RunSpec, Workflow } from "./workflow.ts";
 
@@ -26,11 +27,17 @@ export function answerProblem(
   return undefined;
 }
 
-/** Why the findings in a reviewer's answer cannot be taken into the ledger. */
-export function reviewProblem(workflow: Workflow, task: Task, spec: RunSpec, answer: unknown): string | undefined {
+/** Why the findings in a reviewer's answer cannot be taken into the ledger. `run` is the run that answers. */
+export function reviewProblem(
+  workflow: Workflow,
+  task: Task,
+  spec: RunSpec,
+  answer: unknown,
+  run = "",
+): string | undefined {
   const { ledger = emptyLedger } = task;
   if (!asksForFindings(workflow, spec)) return undefined;
-  return findingsProblem(ledger, reportedFindings(workflow, spec, answer) ?? []);
+  return findingsProblem(ledger, reportedFindings(workflow, spec, answer) ?? [], run);
 }
 
 /** Why a fan-out cannot begin with this result. */

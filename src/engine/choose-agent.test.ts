@@ -37,9 +37,13 @@ describe("chooseAgent", () => {
         "All 2 named agents for large in claude are taken: A does worker#1 of coffee#1, B is stuck. The maximum is 2 (agents.per_model). B is stuck: It crashed. To clear it: signalbox agent clear B --project coffee",
     });
   });
-  test("makes none where the limit is 0, and says so", () => {
+  test("makes none where the limit is 0, and says so; that lasts while no agent of another model could do it", () => {
+    const other = [agent("A", small, busy)];
+    expect(chooseAgent(other, large, limits({ large: 0 }), [small])).not.toHaveProperty("isLasting");
+    expect(chooseAgent(other, large, limits({ large: 0 }), [])).toMatchObject({ isLasting: true });
     expect(chooseAgent([], large, limits({ large: 0 }), [])).toEqual({
       kind: "wait",
+      isLasting: true,
       reason: "There is no named agent for large in claude, and none is made. The maximum is 0 (agents.per_model).",
     });
   });

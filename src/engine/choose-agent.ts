@@ -31,8 +31,8 @@ export type AgentChoice =
   | { readonly kind: "provision" }
   /** The agent has another model than the wanted one. */
   | { readonly kind: "fall-back"; readonly agent: string }
-  /** `reason` is one or more sentences. */
-  | { readonly kind: "wait"; readonly reason: string };
+  /** `reason` is one or more sentences. `isLasting`: no agent could do it, now or later, so the limit must be raised. */
+  | { readonly kind: "wait"; readonly reason: string; readonly isLasting?: true };
 
 /**
  * Chooses who does a run: a free agent with exactly the wanted model; or a new one, while there may be more; or a free
@@ -54,7 +54,8 @@ export function chooseAgent(
     const instead = agents.find((agent) => isFree(agent) && isSame(agent, other));
     if (instead !== undefined) return { kind: "fall-back", agent: instead.name };
   }
-  return { kind: "wait", reason: whyWait(exact, wanted, most) };
+  const isLasting = exact.length === 0 && !fallbacks.some((other) => agents.some((agent) => isSame(agent, other)));
+  return { kind: "wait", reason: whyWait(exact, wanted, most), ...(isLasting ? { isLasting } : {}) };
 }
 
 /** The tier, or else the model; how people and the configuration call it. */

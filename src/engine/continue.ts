@@ -4,6 +4,7 @@ import { progressAtStart, restarted, startWait, stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { waitOf } from "./judging.ts";
 import { guardReasons, rejected, standing, targetsFor } from "./move.ts";
+import { judgeAgain } from "./panel.ts";
 import { isPersonsTurn, isWorkedIn, seeRun, wantsAnswer } from "./persons-turn.ts";
 import type { Actor, Facts, PersonsWord } from "./request.ts";
 import { specOf } from "./run-spec.ts";
@@ -131,7 +132,9 @@ function startAgain(
     return rejected({ code: "no-respawn", text, fix: targets.length > 0 ? `Ask for ${targets.join(", ")}.` : "" });
   }
   const draft = startDraft(workflow, task, task.status);
-  if (wait.kind !== "open") startWait(draft, state, true);
+  const judged = wait.kind === "panel" ? judgeAgain(workflow, task, wait, facts) : undefined;
+  if (judged !== undefined) startRun(draft, judged);
+  else if (wait.kind !== "open") startWait(draft, state, true);
   else if (state.respawn !== undefined && draft.runs[state.respawn.role] === undefined) startRun(draft, state.respawn);
   const event: TaskEvent = {
     ...continued,
@@ -140,7 +143,7 @@ function startAgain(
       runs: draft.runs,
       sessions: draft.sessions,
       runCount: draft.runCount,
-      wait: againAt(workflow, state, progressAtStart(draft, state, false), facts),
+      wait: judged === undefined ? againAt(workflow, state, progressAtStart(draft, state, false), facts) : task.wait,
       // The parts that are tried again must exist before the children are counted.
       ...(wait.kind === "fan_out" ? { phase: "entering" as const } : {}),
     },

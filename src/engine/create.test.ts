@@ -67,10 +67,16 @@ test("a preset and settings of a running task can be changed, checked as at its 
     effects: [],
   });
   expect(change({ settings: { judge: "small" } })).toMatchObject({ kind: "ignored" });
+  expect(change({ settings: { judge: null, auto_merge: true } })).toMatchObject({
+    task: { settings: { auto_merge: true } },
+    events: [{ data: { changed: ["settings"], values: { settings: { judge: null, auto_merge: true } } } }],
+  });
+  expect(change({ settings: { auto_merge: null } })).toMatchObject({ kind: "ignored" });
   const reasons = [
     [{ preset: "none" }, 'There is no preset "none".'],
     [{ preset: "constructor" }, 'There is no preset "constructor".'],
     [{ settings: { merge: true } }, 'There is no setting "merge".'],
+    [{ settings: { merge: null } }, 'There is no setting "merge".'],
     [{ settings: { auto_merge: "yes" } }, 'The setting "auto_merge" must be true or false, but is text.'],
     [{ settings: { scouts: [] } }, 'The setting "scouts" needs at least one model, and none may be empty.'],
     [

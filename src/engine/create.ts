@@ -10,7 +10,15 @@ import { modelsProblem } from "./model-tiers.ts";
 import { rejected, standing } from "./move.ts";
 import { startOf } from "./persons-turn.ts";
 import type { Actor, Facts } from "./request.ts";
-import { noProgress, type Part, type Task, type TaskEdit, type TaskIdentity, type Tested } from "./task.ts";
+import {
+  noProgress,
+  type Part,
+  type SettingsEdit,
+  type Task,
+  type TaskEdit,
+  type TaskIdentity,
+  type Tested,
+} from "./task.ts";
 import type { Settings, Way, Workflow } from "./workflow.ts";
 
 export interface Creation extends TaskIdentity {
@@ -165,8 +173,9 @@ const forEngine: readonly (keyof TaskEdit)[] = [
 ];
 
 export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEdit): Decision {
-  const settings = given.settings && { settings: { ...task.settings, ...given.settings } };
-  const set = { ...given, ...inOneLine(given), ...settings };
+  const { settings, ...rest } = given;
+  const merged = settings && withSettings(task.settings, settings);
+  const set = { ...rest, ...inOneLine(given), ...(merged && { settings: merged }) };
   // The engine may edit an ended task too: it releases the workspace after the end.
   const refusal =
     actor.role === "engine"
@@ -191,7 +200,8 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEd
   }
   const problem = set.branch === undefined ? undefined : branchNameProblem(set.branch);
   if (problem !== undefined) return rejected({ code: "bad-value", text: problem, fix: "Choose another name." });
-  const choice = choiceProblem(workflow, set.preset ?? "", set.settings ?? {});
+  const chosen = { ...merged, ...unknownSettings(workflow, task, settings) };
+  const choice = choiceProblem(workflow, set.preset ?? "", chosen);
   if (choice !== undefined) return rejected(choice);
   if (changed.length === 0) return { kind: "ignored", why: "Nothing would change." };
   if (set.tested !== undefined) return testsEnded(task, set.tested);
@@ -199,10 +209,29 @@ export function edit(workflow: Workflow, task: Task, actor: Actor, given: TaskEd
   const event: TaskEvent = {
     type: "task.edited",
     by: actor.role,
-    data: { changed: changed.map(([key]) => key) },
+    data: { changed: changed.map(([key]) => key), ...valuesOf(changed, given) },
     set: { ...Object.fromEntries(changed), ...withoutSlot(workflow, task, set) },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+/** A task's settings after a change of some of them. */
+export function withSettings(before: Settings, given: SettingsEdit): Settings {
+  const kept = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null);
+  return Object.fromEntries(kept) as Settings;
+}
+
+/** The settings that are to be taken back, although neither the workflow nor the task has them: refused like wrong values. */
+function unknownSettings(workflow: Workflow, task: Task, given: SettingsEdit = {}): Settings {
+  const isUnknown = (name: string) => !Object.hasOwn(workflow.settings, name) && !Object.hasOwn(task.settings, name);
+  const names = Object.entries(given).filter(([name, value]) => value === null && isUnknown(name));
+  return Object.fromEntries(names.map(([name]) => [name, ""]));
+}
+
+/** For the history: what a person has chosen, in the fields that choose among the variants of the workflow. */
+function valuesOf(changed: readonly (readonly [string, unknown])[], { model, preset, settings }: TaskEdit) {
+  const values = Object.entries({ model, preset, settings }).filter(([key]) => changed.some(([name]) => name === key));
+  return values.length === 0 ? {} : { values: Object.fromEntries(values) };
 }
 
 /** A part that is given dependencies before it starts gives its slot back: its parent lets it start once they are met. */

@@ -1,5 +1,5 @@
 import type { eventTypes, TaskEventType } from "./event-types.ts";
-import type { Task } from "./task.ts";
+import type { StageMessage, Task } from "./task.ts";
 import type { ParamValue, RunSpec } from "./workflow.ts";
 
 /** What a request does to a task. */
@@ -72,9 +72,18 @@ export type TaskEvent = {
     /** `human`, `engine` or a role. */
     readonly by: string;
     readonly data: EventData<Type>;
-    readonly set: Partial<Task>;
+    readonly set: Partial<Task> & AddedMessage;
   };
 }[TaskEventType];
+
+/**
+ * A new message, and the places of those that were dropped for it: an event that stored the whole list would grow with it. Events
+ * of older versions have the list, as `stageMessages`.
+ */
+interface AddedMessage {
+  readonly addedMessage?: StageMessage;
+  readonly droppedMessages?: readonly number[];
+}
 
 /** Holds only the documented fields, because other programs read it. Fields of other events read as undefined. */
 export type EventData<Type extends TaskEventType> = {
@@ -165,7 +174,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     tested: set.tested ?? task.tested,
     ledger: set.ledger ?? task.ledger,
     documents: set.documents ?? task.documents,
-    stageMessages: set.stageMessages ?? task.stageMessages,
+    stageMessages: set.stageMessages ?? withMessage(task, set),
   };
 }
 
@@ -240,6 +249,19 @@ function arrive(task: Task, set: Arrival): Task {
     tested: task.tested,
     ledger: task.ledger,
     documents: task.documents,
-    stageMessages: set.stageMessages ?? task.stageMessages,
+    stageMessages: set.stageMessages ?? readMessages(task),
   };
+}
+
+function withMessage({ stageMessages }: Task, { addedMessage, droppedMessages = [] }: AddedMessage) {
+  if (addedMessage === undefined) return stageMessages;
+  return [...(stageMessages ?? []).filter((_, place) => !droppedMessages.includes(place)), addedMessage];
+}
+
+/** The messages after a task has left its state: those for it that were sent before are read. */
+function readMessages({ stageMessages: messages, status, entry }: Task): readonly StageMessage[] | undefined {
+  const isRead = (message: StageMessage) =>
+    (message.to === status || message.to === "all") && message.entry < entry && !message.read.includes(status);
+  if (messages === undefined || !messages.some(isRead)) return messages;
+  return messages.map((message) => (isRead(message) ? { ...message, read: [...message.read, status] } : message));
 }

@@ -1,7 +1,6 @@
 import { actions } from "./actions.ts";
 import { type Arrival, apply, type Decision, type Effect, type EventData, type TaskEvent } from "./decision.ts";
 import { type Draft, endRun, endRuns, startDraft, startRun, tellRun } from "./draft.ts";
-import { readMessages } from "./handed.ts";
 import { judgedBy } from "./judging.ts";
 import type { Facts } from "./request.ts";
 import { specOf } from "./run-spec.ts";
@@ -31,8 +30,6 @@ export function enter(
   // Assigned, because a copy of all fields takes as long as half of the decision.
   if (reason !== "") set.reason = reason;
   if (judged !== undefined) set.judged = judged;
-  const stageMessages = readMessages(task);
-  if (stageMessages !== undefined) set.stageMessages = stageMessages;
   const data: Moved =
     way.gates.length === 0
       ? { from: task.status, to: way.to, cause }

@@ -18,6 +18,8 @@ const to = "the run that it is addressed to";
 const answer = "the answer";
 const question = "the id of the question that it answers";
 const via = "the chat that the answer came through, such as `telegram` (missing for the command line and the API)";
+const projectName = "its name";
+const pausedProject = "the project; missing for everything";
 const who = "the person's name in that chat";
 
 /** Every event of a task's history. Names and fields never change, because other programs read them. */
@@ -71,7 +73,11 @@ export const eventTypes = {
   },
   "task.edited": {
     when: "fields of the task, such as its summary, have changed",
-    data: { changed: "the names of the fields", run: "the run that asked" },
+    data: {
+      changed: "the names of the fields",
+      values: "the new model, preset and settings; null for a setting that was taken back",
+      run: "the run that asked",
+    },
   },
   "part.started": {
     when: "a part of a plan is given a slot by its parent, and may start",
@@ -122,6 +128,28 @@ export const eventTypes = {
   "config.changed": {
     when: "your configuration has changed; it belongs to no task",
     data: { keys: "the settings that have changed" },
+  },
+  "project.added": {
+    when: "a project was added; like every event of a project, it belongs to no task",
+    data: { project: projectName, path: "the folder of its repository" },
+  },
+  "project.changed": {
+    when: "settings of a project have changed",
+    data: { project: projectName, keys: "the settings that have changed" },
+  },
+  "project.removed": { when: "a project was removed", data: { project: projectName } },
+  "pause.began": {
+    when: "a person has paused a project, or everything",
+    data: { project: pausedProject, now: "whether the agents at work were ended too" },
+  },
+  "pause.ended": { when: "a person has ended such a pause", data: { project: pausedProject } },
+  "limit.began": {
+    when: "a provider accepts nothing from a harness, or is found to do so for longer",
+    data: { harness: "the harness in which no run is started", until: "when the limit ends", reason },
+  },
+  "limit.ended": {
+    when: "such a limit is found to be over, or a person has lifted it",
+    data: { harness: "the harness" },
   },
   "effect.failed": {
     when: "an effect has failed, and is not retried",
@@ -179,6 +207,7 @@ export const eventTypes = {
     data: {
       ...{ run, from: "the state that it was sent in", to: "the state that it is for, or `all`" },
       ...{ priority: "`low`, `normal` or `high`", text: "the message" },
+      dropped: "how many older messages the task dropped for it, which were read or less important; missing for none",
     },
   },
   "agent.retried": {

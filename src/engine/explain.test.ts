@@ -39,7 +39,7 @@ test("a task that waits for another one is not explained as waiting for a slot",
   const { task, facts } = atWork();
   const at = (isDependent: boolean) => {
     const state = Object.values(workflow.states).find(({ wait }) => wait.kind === "slot")?.name ?? "";
-    return explain(workflow, { ...task, status: state, phase: "waiting" }, facts(), "human", isDependent).where;
+    return explain(workflow, { ...task, status: state, phase: "waiting" }, facts(), "human", { isDependent }).where;
   };
   expect(at(false)).toMatch(/waits for a free slot\.$/);
   expect(at(true)).toMatch(/waits for what it depends on\.$/);
@@ -79,6 +79,52 @@ test("where the engine moves the task after a person's approval, the command is 
   expect(toDone(at)).toMatchObject({ by: ["engine"], command: `signalbox task approve ${task.id}` });
   const held = { word: "unmergeable", reason: "It conflicts.", again: "do" as const };
   expect(toDone({ ...at, held })?.command).toBe(`signalbox task continue ${task.id}`);
+});
+
+test("where a finding was approved that no review calls fixed, a merge is no open move, and its reason is named", () => {
+  const pipeline = builtIn("pipeline");
+  const { task, facts } = atWork();
+  const finding = { id: "F1", state: "approved", severity: "high", file: "cup.md", line: 1, title: "Cold" };
+  const ledger = { round: 1, quiet: 0, findings: [finding] } as unknown as typeof task.ledger;
+  const at = { ...task, status: "MERGE_READY", phase: "waiting" as const, ledger, runs: {} };
+  const { moves } = explain(pipeline, at, facts());
+  expect(moves.find(({ to }) => to === "DONE")).toMatchObject({
+    open: false,
+    missing: ["You approved F1, and no review says that it is fixed."],
+  });
+  expect(moves.find(({ to }) => to === "PR_REVIEW")).toMatchObject({ open: true });
+});
+
+test("while a panel works, or the task is held, no move of the engine is listed as open", () => {
+  const pipeline = builtIn("pipeline");
+  const { task, facts } = atWork();
+  const open = (change: Partial<typeof task>) =>
+    explain(pipeline, { ...task, phase: "waiting", ...change }, facts()).moves.flatMap((move) =>
+      move.open ? [move.to] : [],
+    );
+  const judge = { key: "judge#1", mode: "turn" as const };
+  expect(open({ status: "PR_REVIEW", runs: { judge } })).toEqual(["CANCELLED"]);
+  const held = { word: "missing", reason: "No document.", again: "wait" as const };
+  expect(open({ status: "CONTEXT_PACK", runs: {}, held })).toEqual(["CANCELLED"]);
+});
+
+test("while a failed run is tried again, the explanation names the attempt and the error; one without a seat waits to be started", () => {
+  const pipeline = builtIn("pipeline");
+  const { task, facts } = atWork();
+  const analyst = { key: "analyst#2", mode: "turn" as const };
+  const failed = { crashCount: 1, reason: "The provider is overloaded.", runs: { analyst } };
+  const at = (change: Partial<typeof task>, waitsForSeat = false) =>
+    explain(pipeline, { ...task, status: "CONTEXT_PACK", ...failed, ...change }, facts(), "human", { waitsForSeat });
+  expect(at({ phase: "waiting" }).blocked).toEqual([
+    {
+      reason: "This is attempt 2 of 3 of analyst. The last one failed: The provider is overloaded.",
+      fix: `See what it printed: signalbox task logs ${task.id}`,
+    },
+  ]);
+  expect(at({ phase: "entering" }).blocked).toEqual([]);
+  expect(at({ phase: "entering" }, true).where).toBe(
+    'The task has entered "CONTEXT_PACK"; an agent waits to be started.',
+  );
 });
 
 function emptyDocument() {

@@ -1,9 +1,12 @@
+import { sentences } from "../text.ts";
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { guardReasons } from "./move.ts";
-import { isPersonsTurn, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
+import { isPersonsTurn, isUnstarted, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Facts } from "./request.ts";
-import { leadsByFindings, undecidedFindings } from "./reviewing.ts";
+import { problemForPerson } from "./review.ts";
+import { leadsByFindings, undecidedFindings, unfixedFindings } from "./reviewing.ts";
+import { attemptsOf } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import { covers } from "./when.ts";
 import type { State, Way, Workflow } from "./workflow.ts";
@@ -26,26 +29,30 @@ interface Move {
   readonly missing: readonly string[];
 }
 
-/** `role` is the reader, whose commands are shown. `isDependent`: the task waits for others, not for a slot. */
+/** `role` is the reader, whose commands are shown. `isDependent`: the task waits for others, not for a slot. `waitsForSeat`: a run of it waits to be started. */
 export function explain(
   workflow: Workflow,
   task: Task,
   facts: Facts,
   role = "human",
-  isDependent = false,
+  { isDependent = false, waitsForSeat = false } = {},
 ): Explanation {
   const state = stateOf(workflow, task.status);
   const moves = state.terminal ? [] : movesOf(workflow, state, task, facts, role);
-  const isFirst = state.name === workflow.initial[0];
-  return { where: whereIs(state, task, isDependent), blocked: blocks(state, isFirst, task, moves), moves };
+  return {
+    where: whereIs(state, task, isDependent, waitsForSeat),
+    blocked: blocks(workflow, state, task, moves),
+    moves,
+  };
 }
 
-function whereIs(state: State, task: Task, isDependent: boolean): string {
+function whereIs(state: State, task: Task, isDependent: boolean, waitsForSeat: boolean): string {
   const name = `"${state.name}"`;
   if (state.terminal && task.held !== undefined)
     return `The task has ended in ${name} (${state.outcome}), but some of its last effects failed.`;
   if (state.terminal) return `The task is over: it ended in ${name} (${state.outcome}).`;
   if (task.held !== undefined) return `The task is held in ${name} for a person.`;
+  if (task.phase === "entering" && waitsForSeat) return `The task has entered ${name}; an agent waits to be started.`;
   if (task.phase === "entering") return `The task has entered ${name}; its hooks are being carried out.`;
   if (task.phase === "doing") return `The task is in ${name}, and the work of this state is under way.`;
   if (isDependent && state.wait.kind === "slot") return `The task is in ${name} and waits for what it depends on.`;
@@ -81,16 +88,29 @@ function waitsFor(state: State, task: Task): string {
 }
 
 /** What blocks the task apart from its needs. */
-function blocks(state: State, isFirst: boolean, task: Task, moves: readonly Move[]): Explanation["blocked"] {
-  if (state.terminal || task.phase !== "waiting" || task.held !== undefined || isPersonsTurn(state)) return [];
+function blocks(workflow: Workflow, state: State, task: Task, moves: readonly Move[]): Explanation["blocked"] {
+  if (state.terminal || task.held !== undefined) return [];
+  const failed = failedAttempt(state, task);
+  if (failed !== undefined) return [failed];
+  if (task.phase !== "waiting" || isPersonsTurn(state)) return [];
   const { wait } = state;
-  if (wait.kind === "slot" && isFirst && !task.autostart)
+  if (wait.kind === "slot" && isUnstarted(workflow, task) && !task.autostart)
     return [{ reason: "The task does not start by itself.", fix: `signalbox task continue ${task.id}` }];
   if (wait.kind !== "agent" && wait.kind !== "open") return [];
   // What an agent at work has not brought yet blocks nothing; the later moves name it.
   if (wait.kind === "agent" ? task.runs[wait.run.role] !== undefined : Object.keys(task.runs).length > 0) return [];
   const closed = moves.filter((move) => !move.open && !move.by.includes("human"));
   return closed.flatMap(({ to, missing }) => missing.map((reason) => ({ reason: `For "${to}": ${reason}`, fix: "" })));
+}
+
+/** While a run is tried again: how the last attempt ended. Failures of the state before do not count. */
+function failedAttempt({ wait, limits }: State, { id, runs, crashCount, phase, wait: progress, reason }: Task) {
+  const spec = wait.kind === "agent" ? wait.run : wait.kind === "panel" ? wait.judge : undefined;
+  const isCounted = crashCount > 0 && (phase === "waiting" || progress.hasFailed === true);
+  if (spec === undefined || !isCounted || runs[spec.role] === undefined) return undefined;
+  const which = `This is attempt ${crashCount + 1} of ${attemptsOf(limits, spec.limits)} of ${spec.role}.`;
+  const why = reason === "" ? "The last one failed." : `The last one failed: ${problemForPerson(reason)}`;
+  return { reason: sentences([which, why]), fix: `See what it printed: signalbox task logs ${id}` };
 }
 
 function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts, role: string): readonly Move[] {
@@ -123,15 +143,29 @@ function ruleReasons(workflow: Workflow, state: State, task: Task, facts: Facts)
   const textsOf = (when: State["evidence"]) => guardReasons({ when }, workflow, task, facts).map(({ text }) => text);
   const evidence = state.wait.kind === "agent" ? textsOf(state.evidence) : [];
   const undecided = undecidedFindings(workflow, task);
+  const refused = unfixedFindings(workflow, task);
+  const unended = notEnded(state, task);
   const led = task.phase === "waiting" && task.held === undefined ? leadsByFindings(state, task) : undefined;
   return (to) => {
     const rules = state.rules.filter(({ does }) => does.kind === "then" && does.to === to);
     if (rules.length === 0) return [];
     if (undecided !== undefined) return [undecided.text];
-    const reasons = rules.map(({ on, when }) => [...textsOf(when), ...(covers(on, "ok") ? evidence : [])]);
+    if (unended !== "") return [unended];
+    const reasons = rules.map(({ on, when }) => [
+      ...textsOf(when),
+      ...(covers(on, "ok") ? [...evidence, ...(refused === undefined ? [] : [refused.text])] : []),
+    ]);
     const least = reasons.reduce((best, each) => (each.length < best.length ? each : best));
     return least.length > 0 || led === undefined || led === to ? least : [`An approval leads to "${led}".`];
   };
+}
+
+/** Why the rules of a state do not count yet: a panel works, or the task is held; empty where they do. */
+function notEnded({ name, wait }: State, { held, phase }: Task): string {
+  if (wait.kind === "human") return "";
+  if (held !== undefined) return "The task is held.";
+  if (phase === "doing") return `The work of "${name}" is under way.`;
+  return wait.kind === "panel" ? "The panel has not ended." : "";
 }
 
 function ownCommand(workflow: Workflow, { id, status }: Task, to: string, facts: Facts, role: string): string {

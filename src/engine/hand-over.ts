@@ -1,9 +1,9 @@
 import { sha256 } from "../sha256.ts";
-import { cutText, oneLine } from "../text.ts";
+import { cutText, oneLine, plainText } from "../text.ts";
 import { answerProblem } from "./check-answer.ts";
 import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { stateOf } from "./enter.ts";
-import { type GivenDocument, handOverTools, isItsAnswer, reportAnswer } from "./handed.ts";
+import { type GivenDocument, handOverTools, isItsAnswer, priorities, reportAnswer } from "./handed.ts";
 import { rejected, standing } from "./move.ts";
 import type { Facts, Request } from "./request.ts";
 import { isAwaited, nameOf } from "./run-ended.ts";
@@ -24,6 +24,8 @@ const maxReports = 20;
 /** Messages that one run may send, and that a task keeps. */
 const maxSent = 20;
 const maxMessages = 100;
+/** Characters of all messages that a task keeps, because prompts have them. */
+const maxMessagesLength = 200_000;
 
 /**
  * A run says that its work is complete, and hands documents over. That is stored with the run: it is the run's answer when
@@ -40,7 +42,8 @@ export function complete(workflow: Workflow, task: Task, request: Complete, fact
   }
   const problem = reportProblem(workflow, spec, request) ?? documentsProblem(task, request.documents);
   if (problem !== undefined) return rejected(problem);
-  const { summary, outcome, reason } = request;
+  const { outcome } = request;
+  const [summary, reason] = [plainText(request.summary).trim(), plainText(request.reason).trim()];
   const hash = sha256(JSON.stringify([summary, outcome, reason, request.documents.map(contentOf)]));
   if (run.report?.hash === hash) return { kind: "ignored", why: "It has said the same before." };
   if (run.report !== undefined && run.report.outcome !== outcome) {
@@ -208,7 +211,7 @@ export function sendMessage(workflow: Workflow, task: Task, request: Send): Deci
   if ("code" in found) return rejected(found);
   const { run, spec } = found;
   const { to, priority } = request;
-  const text = request.text.trim();
+  const text = plainText(request.text).trim();
   const problem = messageProblem(workflow, to, text, request.text);
   if (problem !== undefined) return rejected(problem);
   const messages = task.stageMessages ?? [];
@@ -222,13 +225,53 @@ export function sendMessage(workflow: Workflow, task: Task, request: Send): Deci
   const message: StageMessage = {
     ...{ from: task.status, to, priority, text, role: spec.role, run: run.key, entry: task.entry, read: [] },
   };
+  const dropped = roomFor(messages, message);
+  if (dropped === undefined)
+    return rejected(
+      bad(
+        `The task keeps at most ${maxMessages} messages of ${maxMessagesLength} characters, and none of them can be dropped for this one: they are not read yet.`,
+        "Put it into a document.",
+      ),
+    );
   const event: TaskEvent = {
     type: "stage.messaged",
     by: spec.role,
-    data: { run: run.key, from: task.status, to, priority, text },
-    set: { stageMessages: [...messages, message].slice(-maxMessages) },
+    data: {
+      ...{ run: run.key, from: task.status, to, priority, text },
+      ...(dropped.length === 0 ? {} : { dropped: dropped.length }),
+    },
+    set: { addedMessage: message, ...(dropped.length === 0 ? {} : { droppedMessages: dropped }) },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+/**
+ * The places of the messages that are dropped for a new one; undefined where too many must stay. First go those that were read,
+ * then those to all that one state at least has read, then unread ones of a lower priority; in each group the oldest first.
+ */
+function roomFor(messages: readonly StageMessage[], message: StageMessage): readonly number[] | undefined {
+  const rank = ({ priority }: StageMessage) => priorities.indexOf(priority);
+  const groupOf = (each: StageMessage) => {
+    const isRead = each.read.length > 0;
+    if (isRead && each.to !== "all") return 0;
+    if (isRead && rank(each) <= rank(message)) return 1;
+    return rank(each) < rank(message) ? 2 + rank(each) : undefined;
+  };
+  const spare = messages
+    .flatMap((each, place) => {
+      const group = groupOf(each);
+      return group === undefined ? [] : [{ place, group, length: each.text.length }];
+    })
+    .toSorted((a, b) => a.group - b.group);
+  const dropped: number[] = [];
+  let length = messages.reduce((sum, { text }) => sum + text.length, message.text.length);
+  while (messages.length - dropped.length >= maxMessages || length > maxMessagesLength) {
+    const next = spare[dropped.length];
+    if (next === undefined) return undefined;
+    dropped.push(next.place);
+    length -= next.length;
+  }
+  return dropped;
 }
 
 function messageProblem({ states, name }: Workflow, to: string, text: string, given: string): Reason | undefined {
@@ -240,9 +283,9 @@ function messageProblem({ states, name }: Workflow, to: string, text: string, gi
       fix: `Send it to one of: ${known}.`,
     };
   }
-  if (text === "") return bad("The message is empty.", "Give a text.");
-  if (!text.isWellFormed())
+  if (!given.isWellFormed())
     return bad("The message is not valid Unicode.", "Send it as UTF-8 without half characters.");
+  if (text === "") return bad("The message is empty.", "Give a text.");
   if (given.length <= maxMessage) return undefined;
   return bad(
     `The message has ${given.length} characters; at most ${maxMessage} are allowed.`,

@@ -73,15 +73,6 @@ export function unreadMessages(task: Task, state: string): readonly StageMessage
   return messagesFor(task, state).filter(({ read }) => !read.includes(state));
 }
 
-/** The messages after a task has left a state: those for it that were sent before are read. Undefined where none changes. */
-export function readMessages(task: Task): readonly StageMessage[] | undefined {
-  const { stageMessages: messages, status, entry } = task;
-  const isRead = (message: StageMessage) =>
-    (message.to === status || message.to === "all") && message.entry < entry && !message.read.includes(status);
-  if (messages === undefined || !messages.some(isRead)) return undefined;
-  return messages.map((message) => (isRead(message) ? { ...message, read: [...message.read, status] } : message));
-}
-
 /** The number that guards can ask for: the documents that were handed over since the task entered its state. */
 export function handedNumber({ documents = [], entry }: Task, name: string): number | undefined {
   return name === "documents" ? documents.filter((document) => document.entry === entry).length : undefined;

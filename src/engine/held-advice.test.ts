@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { builtIn } from "../../test/engine/drive.ts";
 import { heldAdvice, unreviewedAdvice } from "./held-advice.ts";
 import { loadWorkflow } from "./language/load.ts";
 import type { Task } from "./task.ts";
@@ -35,8 +36,9 @@ test("a task that is held for a conflict is given to its agent with sync, where 
   );
   const other = { ...conflict, word: "tests" };
   expect(heldAdvice(flow("build"), task(other)).fix).toBe(
-    "Fix the cause, then try again: signalbox task continue k2m4p",
+    'Fix the cause, then try again: signalbox task continue k2m4p\nOr send it back to build: signalbox task request-changes k2m4p -m "What should change"',
   );
+  expect(heldAdvice(flow(), task(other)).fix).toBe("Fix the cause, then try again: signalbox task continue k2m4p");
 });
 
 test("unreviewed work is sent back only where a person can do so, and to a named state where there are several", () => {
@@ -49,5 +51,33 @@ test("unreviewed work is sent back only where a person can do so, and to a named
   expect(sent("build", "polish")).toEqual([
     "request-changes k2m4p --status build",
     "request-changes k2m4p --status polish",
+  ]);
+});
+
+test("unreviewed work is not sent back to be handed over as it is, where the agent must bring a new commit", () => {
+  const pipeline = builtIn("pipeline");
+  const at = { ...task(), status: "MERGE_READY" };
+  expect(unreviewedAdvice(pipeline, at).at(-1)).toBe(
+    'Or send it back, if its agent has something to change: signalbox task request-changes k2m4p -m "What should change"',
+  );
+  expect(unreviewedAdvice(flow("build"), task()).at(-1)).toContain('-m "Hand over the newest commit."');
+});
+
+test("a task whose tests have failed too often names the agent that it can be sent back to", () => {
+  const held = { reason: "The tests fail.", word: "tests", again: "do" } as const;
+  expect(heldAdvice(builtIn("pipeline"), { ...task(held), status: "TESTING" }).fix).toContain(
+    'Or send it back to IMPLEMENT: signalbox task request-changes k2m4p -m "What should change"',
+  );
+});
+
+test("a specification that was sent back too often can be accepted as it is, or sent back with what a person says", () => {
+  const held = { reason: "Sent back three times.", word: "ok", again: "wait" } as const;
+  expect(
+    heldAdvice(builtIn("pipeline"), { ...task(held), status: "SPEC_REVIEW" })
+      .fix.split("\n")
+      .slice(1),
+  ).toEqual([
+    "Or move it to IMPLEMENT: signalbox task update k2m4p --status IMPLEMENT",
+    "Or move it to SPEC: signalbox task update k2m4p --status SPEC",
   ]);
 });

@@ -42,10 +42,19 @@ function dismissals({ id, held, ledger }: Task): readonly string[] {
 /** The states that a person can move the task to instead. */
 function otherWays(workflow: Workflow | undefined, task: Task): readonly string[] {
   const state = workflow?.states[task.status];
-  if (workflow === undefined || state === undefined || task.held?.again !== "wait") return [];
+  if (workflow === undefined || state === undefined || task.held === undefined || task.held.again === "effects")
+    return [];
   const isFree = ({ by, gates, when }: Way) => by?.includes("human") === true && gates.length + when.length === 0;
-  const ways = waysBack(workflow, state).all.filter((to) => state.out[to]?.some(isFree));
-  return ways.map((to) => `Or move it to ${to}: signalbox task update ${task.id} --status ${to}`);
+  const { all, toAgents } = waysBack(workflow, state);
+  // An agent that mends what the engine's own work has failed for must be told what.
+  const tells = task.held.again === "do" ? toAgents : [];
+  return all
+    .filter((to) => state.out[to]?.some(isFree))
+    .map((to) =>
+      tells.includes(to)
+        ? `Or send it back to ${to}: signalbox task request-changes ${task.id}${toAgents.length > 1 ? ` --status ${to}` : ""} -m "What should change"`
+        : `Or move it to ${to}: signalbox task update ${task.id} --status ${to}`,
+    );
 }
 
 function whoResolves(workflow: Workflow | undefined, { status }: Task): string {
@@ -68,10 +77,12 @@ export function unreviewedAdvice(workflow: Workflow, task: Task): readonly strin
   return [
     `See the difference: signalbox task diff ${id} --since-review`,
     then,
-    ...back.map(
-      (to) =>
-        `Or let its agent hand it over again: signalbox task request-changes ${id}${back.length > 1 ? ` --status ${to}` : ""} -m "Hand over the newest commit."`,
-    ),
+    ...back.map((to) => {
+      const request = `signalbox task request-changes ${id}${back.length > 1 ? ` --status ${to}` : ""} -m`;
+      return workflow.states[to]?.evidence.some(({ field }) => field === "new_commits")
+        ? `Or send it back, if its agent has something to change: ${request} "What should change"`
+        : `Or let its agent hand it over again: ${request} "Hand over the newest commit."`;
+    }),
   ];
 }
 

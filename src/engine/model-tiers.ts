@@ -70,6 +70,23 @@ export function askedModels(
 const settingName = /^\{([a-z][a-z0-9_]*)\}$/;
 
 /**
+ * How to choose the models of a workflow whose roles all have models of their own, so that the task's model is for none of them;
+ * undefined where it is for some.
+ */
+export function ownModels(workflows: readonly Pick<Workflow, "states" | "ways" | "settings">[]): string | undefined {
+  const placed = workflows.flatMap((workflow) => placedRuns(workflow).map(({ spec }) => ({ spec, workflow })));
+  if (placed.length === 0 || placed.some(({ spec }) => spec.model === undefined)) return undefined;
+  for (const { spec, workflow } of placed) {
+    const name = settingName.exec(spec.model ?? "")?.[1] ?? "";
+    const value = workflow.settings[name]?.default;
+    if (value === undefined) continue;
+    const isMap = typeof value === "object" && !Array.isArray(value);
+    return `Choose them with a setting: --set ${name}=${isMap ? "default:" : ""}MODEL`;
+  }
+  return "They are written in its file; to change them, make your own copy of it.";
+}
+
+/**
  * Why a setting that runs take their models from cannot have a value: a list has a model for each member of a panel, and a map
  * has one for each state.
  */

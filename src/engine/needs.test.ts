@@ -244,8 +244,42 @@ describe("the text of an agent", () => {
   });
 });
 
+test("the command of a need for the day's budget is the first one of its message, and nothing but a command", () => {
+  const raise = "signalbox config set budget.day 22";
+  const spent = "All projects together today cost $21.00 of $20.00 that are allowed.";
+  const reason = `${spent}\nRaise the limit: ${raise}\nThen, or tomorrow: signalbox task retry ${id}`;
+  const held: Held = { reason, word: "error", again: "effects" };
+  const need = first({ held }, { failure: { code: "agents.budget" } });
+  expect(need).toMatchObject({ reason: "budget", command: raise });
+  expect(need && briefNeed(need)).toBe(
+    `${spent} Raise the limit: ${raise} · Then, or tomorrow: signalbox task retry ${id}`,
+  );
+});
+
 test("a broken workspace needs a person, unless the task is about to make it again", () => {
   const trouble = { reason: "Its workspace is gone.", fix: "Make it again: signalbox task respawn 1" };
   expect(first({}, { runs: [run], trouble })).toMatchObject({ reason: "workspace", text: trouble.reason });
   expect(needs({}, { runs: [run], trouble, isOwing: true }).map(({ reason }) => reason)).not.toContain("workspace");
+});
+
+test("after failed tests a person whose turn it is learns that, and how often the task was sent back", () => {
+  const tested = { commit: "abcdef1234567", word: "tests" as const, output: "" } as Task["tested"];
+  const gate = first({ status: "PR_HUMAN_REVIEW", runs: {}, tested, counters: { sent_back: 2 } }, {}, "pipeline");
+  expect(gate?.text).toBe(
+    "No finding is approved, so the task goes on in TESTING. The last tests failed, on abcdef1234. The task was sent back for that: 2 of 3.",
+  );
+});
+
+test("where a finding was approved that no review calls fixed, the need says so before the approval, and where that leads", () => {
+  const finding = { id: "F1", state: "approved", severity: "high", file: "cup.md", line: 1, title: "Cold" };
+  const ledger = { round: 1, quiet: 0, findings: [finding] } as unknown as Task["ledger"];
+  const at = (counters: Task["counters"]) =>
+    first({ status: "MERGE_READY", runs: {}, ledger, counters }, {}, "pipeline");
+  expect(at({})?.text).toBe("Merge. You approved F1, and no review says that it is fixed.");
+  expect(at({})?.fix.split("\n")).toEqual([
+    `Let it go to PR_REVIEW first: signalbox task approve ${id}`,
+    `To merge without a fix, dismiss what is none: signalbox task findings ${id} dismiss F1 -m "Why"`,
+    `Send it back: signalbox task request-changes ${id}`,
+  ]);
+  expect(at({ reviewed_again: 1 })?.fix).not.toContain("task approve");
 });

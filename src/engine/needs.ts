@@ -15,7 +15,8 @@ import { whyFixed } from "./plan-edit.ts";
 import { textForPerson } from "./prompt.ts";
 import { dialogueQuestion, isTalking, type Question, stateQuestion } from "./questions.ts";
 import type { Activity } from "./reconcile.ts";
-import { undecidedFindings } from "./reviewing.ts";
+import { failedTests } from "./review-words.ts";
+import { undecidedFindings, unfixedFindings } from "./reviewing.ts";
 import type { Task } from "./task.ts";
 import type { Action, State, Workflow } from "./workflow.ts";
 
@@ -80,6 +81,8 @@ export interface NeedFacts {
   readonly limit: { readonly harness: string; readonly text: string } | undefined;
   /** Runs of its tree that its budget does not let start without a person: why, and what to do. */
   readonly budget?: { readonly text: string; readonly fix: string } | undefined;
+  /** Why no named agent could do a run of it, and what to do; undefined where one could. */
+  readonly lack?: { readonly text: string; readonly fix: string } | undefined;
   /** Dependencies that will never be met, because their tasks have ended otherwise. */
   readonly hopeless: readonly { readonly name: string; readonly status: string; readonly dependency?: Dependency }[];
   /** The questions that an agent has written down; empty where there are none. */
@@ -141,6 +144,7 @@ function ownNeeds(facts: NeedFacts): readonly Need[] {
     ...facts.runs.flatMap((run) => runNeeds(facts, run)),
     ...messageNeeds(facts),
     ...limitNeeds(facts),
+    ...(facts.lack === undefined ? [] : [need(facts, "agent", facts.lack.text, facts.lack.fix, "lack")]),
     ...(facts.budget === undefined ? [] : [need(facts, "budget", facts.budget.text, facts.budget.fix, "tree")]),
     ...standingNeeds(facts, workflow, state),
     ...hopelessNeeds(facts, workflow),
@@ -168,7 +172,8 @@ function need(
 const isStanding = new Set<NeedReason>(["question", "approval", "held", "effect", "budget", "workflow"]);
 
 const ownFailures: ReadonlySet<string> = new Set(["permissions.unasked", "agents.budget", "model.unmapped"]);
-const endsWithCommand = /(signalbox [^\n]+?)\.?$/;
+/** The last command of the first line that ends with one. */
+const endsWithCommand = /^.*: (signalbox [^\n]+?)\.?$/m;
 
 /** A task in its last state can still owe effects, such as releasing its workspace. */
 function afterTheEnd(facts: NeedFacts): readonly Need[] {
@@ -304,18 +309,17 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const open = wantsWords && questions !== "" ? `The agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
   const asks = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
-  const undecided = undecidedFindings(workflow, task)?.text ?? "";
+  const undecided = (undecidedFindings(workflow, task) ?? unfixedFindings(workflow, task))?.text ?? "";
   const other = leadsElsewhere(state, task);
-  const text =
-    undecided === "" && other !== undefined
-      ? `No finding is approved, so the task goes on in ${other}.`
-      : sentences([asks, undecided]);
+  const first =
+    undecided === "" && other !== undefined ? `No finding is approved, so the task goes on in ${other}.` : asks;
+  const text = sentences([first, undecided, failedTests(workflow, task)]);
   const verbs = personsVerbs(workflow, state, task, asked);
   const fix = (whyFixed(workflow, task) === undefined ? withPlan(verbs, task) : verbs).join("\n");
   // A merge is refused until then.
   const isBlocked = facts.trouble !== undefined && !facts.trouble.allowsMerge && isMergedFrom(workflow, state);
-  const first = isBlocked ? `${sentence(text)} First solve the problem with its workspace.` : text;
-  const told = open === "" ? first : `${sentence(first)}\n${open}`;
+  const whole = isBlocked ? `${sentence(text)} First solve the problem with its workspace.` : text;
+  const told = open === "" ? whole : `${sentence(whole)}\n${open}`;
   const look = `See what can be done: signalbox task explain ${task.id}`;
   const question = stateQuestion(workflow, task, state, { asked, questions, asker });
   return {

@@ -4,9 +4,9 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { progressAtStart, startWait, stateOf } from "./enter.ts";
-import { problemForPerson } from "./findings.ts";
 import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import type { Facts, Request } from "./request.ts";
+import { problemForPerson } from "./review.ts";
 import { reviewed } from "./reviewing.ts";
 import { after, attemptsOf, endWait, takeRule } from "./take-rule.ts";
 import type { Member, Task } from "./task.ts";
@@ -101,8 +101,9 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
   if (tryAgain && isOutdated) startWait(draft, state);
   else if (tryAgain)
     startRun(draft, panel.judge, { delay: delayBefore(count, state.limits.backoff ?? panel.judge.limits.backoff) });
-  const wait =
+  const again =
     tryAgain && isOutdated ? waitOf(workflow, progressAtStart(draft, state, false), panel.judge, facts) : task.wait;
+  const wait = word === "invalid" ? { ...again, refused: reason } : again;
   const event: TaskEvent = {
     type: "panel.answered",
     by: panel.judge.role,
@@ -125,6 +126,13 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
   );
 }
 
+/** The judge of a held task, if only it has failed: the members have answered about the present commit. */
+export function judgeAgain(workflow: Workflow, task: Task, { judge }: Panel, facts: Facts): RunSpec | undefined {
+  const all = Object.values(task.wait.members);
+  const isThrough = all.every((each) => each.state !== "running") && all.some((each) => each.state === "ok");
+  return isThrough && outdatedAnswer(workflow, task, judge, facts) === undefined ? judge : undefined;
+}
+
 function refusedAnswer({ role }: RunSpec, reason: string, tries: number): string {
   const often = tries === 1 ? "" : `${role} failed ${tries} times in a row. `;
   return `${often}The last answer of ${role} was refused: ${problemForPerson(reason)}`;
@@ -139,7 +147,8 @@ function isFinal({ word, isFinal }: Ended): boolean {
 function checkJudge(workflow: Workflow, task: Task, spec: RunSpec, request: Ended, facts: Facts) {
   const checked = check(workflow, spec, request);
   if (checked.word !== "ok") return checked;
-  const problem = reviewProblem(workflow, task, spec, request.answer) ?? outdatedAnswer(workflow, task, spec, facts);
+  const problem =
+    reviewProblem(workflow, task, spec, request.answer, request.run) ?? outdatedAnswer(workflow, task, spec, facts);
   return problem === undefined ? checked : { word: "invalid", reason: problem };
 }
 

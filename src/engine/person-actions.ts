@@ -34,7 +34,7 @@ import {
 import { whyFixed } from "./plan-edit.ts";
 import { textForPerson } from "./prompt.ts";
 import type { Facts } from "./request.ts";
-import { undecidedFindings } from "./reviewing.ts";
+import { undecidedFindings, unfixedFindings, unfixedLeadTo } from "./reviewing.ts";
 import type { Task } from "./task.ts";
 import type { State, Workflow } from "./workflow.ts";
 
@@ -163,7 +163,8 @@ function approve(seen: Seen): PersonAction {
   const undecided = undecidedFindings(workflow, task);
   const left = undecided && no(undecided.text, `Decide: signalbox task findings ${task.id}`);
   const allowance = nothingToApprove(seen) ?? left ?? ("why" in asIs ? judge(merged(seen), request) : asIs);
-  const other = leadsElsewhere(state, task);
+  const isRefused = task.held === undefined && unfixedFindings(workflow, task) !== undefined;
+  const other = isRefused ? (unfixedLeadTo(workflow, task) ?? state.name) : leadsElsewhere(state, task);
   const label =
     left === undefined && other !== undefined
       ? `Approve, and go on in ${other}`

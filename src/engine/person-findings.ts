@@ -5,25 +5,27 @@ import {
   isUnsettled,
   type Ledger,
   maxEvidence,
-  maxReported,
+  maxFindings,
   maxTitle,
   noteOf,
-  type Review,
   type Severity,
 } from "./findings.ts";
 import { readFile } from "./plan-files.ts";
+import type { Review } from "./review.ts";
+import { isNear } from "./same-finding.ts";
 
 interface Refused {
   readonly problem: string;
   readonly fix: string;
 }
 
-/** A person's decision about findings, or why it cannot be. All of them are decided, or none. */
+/** A person's decision about findings, or why it cannot be. All of them are decided, or none. `runs` are live meanwhile. */
 export function takeDecision(
   ledger: Ledger,
   ids: readonly string[],
   state: "approved" | "dismissed",
   note: string,
+  runs: readonly string[] = [],
 ): Review | Refused {
   const names = new Set(ids);
   const known = new Map(ledger.findings.map((finding) => [finding.id, finding]));
@@ -43,7 +45,9 @@ export function takeDecision(
     // What was said for a fix says nothing about why the finding is none.
     const said = note || (state === "approved" ? noteOf(finding) : "");
     if (finding.state === state && said === noteOf(finding)) return finding;
-    return { ...finding, state, by: "human", reason: "", note: said };
+    // Prompts ask about open findings, but not about those that are only noted.
+    const unseenBy = state === "approved" && finding.state === "noted" && runs.length > 0 ? { unseenBy: runs } : {};
+    return { ...finding, state, by: "human", reason: "", note: said, ...unseenBy };
   };
   const findings = ledger.findings.map((finding) => (names.has(finding.id) ? decide(finding) : finding));
   return {
@@ -63,9 +67,16 @@ export interface GivenFinding {
 }
 
 const maxFile = 1_000;
+/** Findings that only a person can add, once reviews have added all they may. */
+const maxOwn = 200;
 
-/** The ledger with a person's own finding, which needs no approval; or why it cannot be added. */
-export function addOwn(ledger: Ledger, given: GivenFinding, commit: string): Review | Refused {
+/** The ledger with a person's own finding, which needs no approval; or why it cannot be added. `runs` are live meanwhile. */
+export function addOwn(
+  ledger: Ledger,
+  given: GivenFinding,
+  commit: string,
+  runs: readonly string[] = [],
+): Review | Refused {
   const { severity, line } = given;
   const text = given.text.trim();
   if (given.file.trim() === "") return { problem: "The finding names no file.", fix: "Name it: --file src/app.ts" };
@@ -87,17 +98,25 @@ export function addOwn(ledger: Ledger, given: GivenFinding, commit: string): Rev
   const title = oneLine(first, maxTitle);
   const isWhole = title === oneLine(first);
   const evidence = cutText((isWhole ? rest.join("\n") : text).trim(), maxEvidence);
-  const same = ledger.findings.find((each) => isUnsettled(each.state) && each.file === file && each.title === title);
+  const isHere = (each: Finding) => line === 0 || each.line === 0 || isNear(each, given);
+  const same = ledger.findings.find(
+    (each) => isUnsettled(each.state) && each.file === file && each.title === title && isHere(each),
+  );
   if (same !== undefined) {
     const fix = same.state === "open" ? `Approve it: approve ${same.id}` : "It is approved already.";
     return { problem: `That is the finding ${same.id}.`, fix };
   }
   const many = ledger.findings.length;
-  if (many >= maxReported)
-    return { problem: `The task has ${many} findings; at most ${maxReported} are allowed.`, fix: "Say it in a note." };
+  const most = maxFindings + maxOwn;
+  if (many >= most)
+    return {
+      problem: `The task has ${many} findings; at most ${most} are allowed.`,
+      fix: "Say it in a note to a finding that is approved: approve F1 -m TEXT",
+    };
   const finding: Finding = {
     ...{ id: `F${many + 1}`, severity, file, line, title, evidence, commit, round: ledger.round },
     ...{ state: "approved", by: "human", reason: "" },
+    ...(runs.length === 0 ? {} : { unseenBy: runs }),
   };
   return { ledger: { ...ledger, quiet: 0, findings: [...ledger.findings, finding] }, changed: [finding] };
 }

@@ -3,7 +3,7 @@ import type { Reason } from "./decision.ts";
 import { stateOf } from "./enter.ts";
 import { targetsFor } from "./move.ts";
 import type { Request } from "./request.ts";
-import { leadsByFindings, undecidedFindings } from "./reviewing.ts";
+import { leadsByFindings, undecidedFindings, unfixedFindings, unfixedLeadTo } from "./reviewing.ts";
 import type { Task } from "./task.ts";
 import type { Outcome, State, Workflow } from "./workflow.ts";
 
@@ -149,6 +149,12 @@ export function personsVerbs(workflow: Workflow, state: State, task: Task, asked
   const undecided = undecidedFindings(workflow, task);
   if (undecided !== undefined)
     return [`See the findings: signalbox task findings ${id}`, ...undecided.fix.split("\n"), ...back];
+  const unfixed = unfixedFindings(workflow, task);
+  if (unfixed !== undefined) {
+    const to = unfixedLeadTo(workflow, task);
+    const again = to === undefined ? [] : [`Let it go to ${to} first: signalbox task approve ${id}`];
+    return [...again, unfixed.fix, ...back];
+  }
   const answer = asked === "consent" ? [] : [`Answer: signalbox task answer ${id}`];
   // An agent that is at hand waits for the person's word, and its work may not be what an approval is for.
   const helper = asked === "consent" && state.wait.run !== undefined ? withHelper(id) : [];
@@ -304,6 +310,11 @@ export function personsStart(workflow: Workflow, task: Task): StartRequest | und
   const isFirst = task.status === workflow.initial[0] && task.runCount === 0;
   const waits = workflow.states[task.status]?.wait.kind === "human";
   return startOf(workflow, task) ?? (isFirst && waits ? { kind: "continue", actor: engine } : undefined);
+}
+
+/** Whether nobody has started the task yet: it is where it was created, or in the first state again. A part is started by its parent. */
+export function isUnstarted(workflow: Workflow, { part, status, previousStatus }: Task): boolean {
+  return part === undefined && (status === workflow.initial[0] || previousStatus === "");
 }
 
 type StartRequest = Extract<Request, { kind: "continue" | "move" }>;

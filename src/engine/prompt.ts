@@ -80,6 +80,7 @@ function ofTask(task: Task): Readonly<Record<string, string | undefined>> {
     labels: task.labels.join(", "),
     priority: String(task.priority),
     reason: task.reason || (task.part?.reason ?? ""),
+    refused: task.wait.refused ?? "",
     findings: writeFindings(task.ledger, "open", "approved"),
     approved: writeFindings(task.ledger, "approved"),
     closed_findings: writeFindings(task.ledger, "fixed", "dismissed", "noted"),

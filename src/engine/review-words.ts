@@ -46,6 +46,16 @@ export function lastReview(workflow: Workflow, task: Task): string {
   return "";
 }
 
+/** That the last tests failed, and how often that sent the task back, for a person whose turn it is; empty where they did not. */
+export function failedTests({ states }: Workflow, { tested, counters }: Task): string {
+  if (tested?.word !== "tests") return "";
+  const rules = Object.values(states).flatMap((state) => state.rules.filter(({ on }) => on?.includes("tests")));
+  const [limit] = rules.flatMap(({ when }) => when.filter(({ source, op }) => source === "counter" && op === "<"));
+  const times = limit === undefined ? 0 : (counters[limit.field] ?? 0);
+  const sent = times === 0 ? "" : ` The task was sent back for that: ${times} of ${limit?.written}.`;
+  return `The last tests failed, on ${tested.commit.slice(0, 10)}.${sent}`;
+}
+
 /** The run whose answers judge the work of a state; undefined where the state waits for no judge. */
 function judgeOf(workflow: Workflow, { wait }: State): RunSpec | undefined {
   const spec = wait.kind === "agent" ? wait.run : wait.kind === "panel" ? wait.judge : undefined;

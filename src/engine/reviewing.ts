@@ -1,10 +1,11 @@
 import { apply, type Decision, type Reason, type TaskEvent } from "./decision.ts";
 import { stateOf } from "./enter.ts";
-import { asksForFindings, emptyLedger, isUnsettled, ledgerNumber, reportedFindings, takeReview } from "./findings.ts";
+import { asksForFindings, emptyLedger, isUnsettled, ledgerNumber, reportedFindings } from "./findings.ts";
 import { givenCommit } from "./judging.ts";
 import { rejected, standing } from "./move.ts";
 import { addOwn, takeDecision } from "./person-findings.ts";
 import type { Facts, Request } from "./request.ts";
+import { takeReview } from "./review.ts";
 import type { Task } from "./task.ts";
 import { compare, covers } from "./when.ts";
 import type { RunSpec, State, Workflow } from "./workflow.ts";
@@ -21,8 +22,7 @@ export function reviewed(
   if (reported === undefined) return undefined;
   const commit = givenCommit(task) || head;
   const { ledger, changed } = takeReview(task.ledger ?? emptyLedger, reported, {
-    role: spec.role,
-    commit,
+    ...{ role: spec.role, run, commit },
     // Where git did not say, any file may have changed once the branch has moved.
     hasChanged: (file, since) => changedSince[since]?.includes(file) ?? since !== commit,
   });
@@ -50,7 +50,7 @@ export function decideFindings(
     const text = "Only a person can approve or dismiss findings.";
     return rejected({ code: "only-human", text, fix: "A reviewer answers about findings in its review." });
   }
-  const taken = takeDecision(task.ledger ?? emptyLedger, findings, state, reason);
+  const taken = takeDecision(task.ledger ?? emptyLedger, findings, state, reason, liveRuns(task));
   if ("problem" in taken) return rejected({ code: "bad-value", text: taken.problem, fix: taken.fix });
   if (taken.changed.length === 0) return { kind: "ignored", why: "Nothing would change." };
   const event: TaskEvent = {
@@ -79,7 +79,7 @@ export function addFinding(
     const text = `No reviewer of the workflow "${workflow.name}" answers with findings, so none would say that this one is fixed.`;
     return rejected({ code: "bad-value", text, fix: `See what can be done: signalbox task explain ${task.id}` });
   }
-  const added = addOwn(task.ledger ?? emptyLedger, given, head);
+  const added = addOwn(task.ledger ?? emptyLedger, given, head, liveRuns(task));
   if ("problem" in added) return rejected({ code: "bad-value", text: added.problem, fix: added.fix });
   const event: TaskEvent = {
     type: "finding.added",
@@ -90,6 +90,10 @@ export function addFinding(
     set: { ledger: added.ledger },
   };
   return { kind: "stayed", task: apply(task, event), events: [event], effects: [] };
+}
+
+function liveRuns({ runs }: Task): readonly string[] {
+  return Object.values(runs).map(({ key }) => key);
 }
 
 function hasReviewers(workflow: Workflow): boolean {
@@ -119,6 +123,30 @@ export function undecidedFindings(workflow: Workflow, task: Task): Reason | unde
     `To go on with what is approved so far: signalbox task continue ${task.id} --yes`,
   ].join("\n");
   return { code: "undecided", text: `${are} undecided: ${named.join("; ")}${more}.`, fix };
+}
+
+/**
+ * What the engine will say instead of merging the task's pull request: a person has approved findings, perhaps after the last review,
+ * that no review has called fixed. Undefined where the state merges none, or where nothing is left to be fixed.
+ */
+export function unfixedFindings(workflow: Workflow, { id, status, ledger }: Task): Reason | undefined {
+  const left = (ledger?.findings ?? []).filter(({ state }) => state === "approved").map((finding) => finding.id);
+  if (left.length === 0 || !stateOf(workflow, status).do.some(({ name }) => name === "merge_pr")) return undefined;
+  const [it, are] = left.length === 1 ? ["it", "is"] : ["they", "are"];
+  const text = `You approved ${left.join(", ")}, and no review says that ${it} ${are} fixed.`;
+  const dismiss = `signalbox task findings ${id} dismiss ${left.join(" ")} -m "Why"`;
+  return { code: "unreviewed", text, fix: `To merge without a fix, dismiss what is none: ${dismiss}` };
+}
+
+/** The state that an approval leads to while findings are unfixed; undefined where it only holds the task. */
+export function unfixedLeadTo(workflow: Workflow, task: Task): string | undefined {
+  const mayFollow = ({ when }: State["rules"][number]) =>
+    when.every(
+      ({ source, field, op, value }) =>
+        source === "counter" && typeof value === "number" && compare(op, task.counters[field] ?? 0, value),
+    );
+  const rule = stateOf(workflow, task.status).rules.find((each) => covers(each.on, "unreviewed") && mayFollow(each));
+  return rule?.does.kind === "then" ? rule.does.to : undefined;
 }
 
 /** Whether a person's approval leads to one state or another by the findings that the person approves. */

@@ -4,12 +4,12 @@ import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { startDraft, startRun, without } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { restarted, stateOf } from "./enter.ts";
-import { problemForPerson } from "./findings.ts";
 import { withReport } from "./handed.ts";
 import { judgedAnswer, outdatedAnswer, waitOf } from "./judging.ts";
 import { afterMember } from "./panel.ts";
 import { questionId } from "./questions.ts";
 import type { Facts, Request } from "./request.ts";
+import { problemForPerson } from "./review.ts";
 import { reviewed } from "./reviewing.ts";
 import { specOf } from "./run-spec.ts";
 import { after, attemptsOf, endWait, hasProduced, matches, takeRule } from "./take-rule.ts";
@@ -146,7 +146,8 @@ function judge(workflow: Workflow, task: Task, state: State, spec: RunSpec, requ
 
   const failure = countFailure(task);
   const count = failure.crashCount;
-  const counted: TaskEvent = { ...known, set: { results, reason, ...failure } };
+  const refused = word === "invalid" ? { wait: { ...failure.wait, refused: reason } } : {};
+  const counted: TaskEvent = { ...known, set: { results, reason, ...failure, ...refused } };
   const failed = apply(task, counted);
   if (count < attemptsOf(state.limits, spec.limits) && request.isFinal !== true)
     return after(counted, tryAgain(workflow, failed, state, spec, word, count, facts));
@@ -183,7 +184,7 @@ function readEnding(workflow: Workflow, task: Task, spec: RunSpec, request: Ende
   if (word !== "ok" || spec.result === undefined || workflow.schemas[spec.result] === undefined) return same;
   const problem =
     answerProblem(workflow, spec, answer) ??
-    reviewProblem(workflow, task, spec, answer) ??
+    reviewProblem(workflow, task, spec, answer, request.run) ??
     outdatedAnswer(workflow, task, spec, facts);
   if (problem !== undefined) return { ...same, word: "invalid", reason: problem };
   return { ...same, answer, results: { ...task.results, [spec.result]: answer } };

@@ -1,9 +1,57 @@
 /** A report of a defect, as far as it tells whether two reports are about the same one. */
 export interface Report {
   readonly file: string;
+  /** 0 where it is not known. */
+  readonly line: number;
   readonly title: string;
   readonly evidence: string;
 }
+
+/** Lines so near to each other may be those of one defect. */
+const nearLines = 5;
+
+/**
+ * How surely a report is about a known finding, from 0 (it is not): its file and its title are the same, and its line is near, or
+ * its evidence tells the same. A report without a line and evidence tells nothing but its title: it is about what is not closed.
+ */
+export function likenessToKnown(known: Report, report: Report, isClosed: boolean): number {
+  const titles = likeness(known, report);
+  if (titles === 0) return 0;
+  const [near, same] = [isNear(known, report), isAlikeEvidence(known, report, titles)];
+  if (near || same) return titles + (same ? 2 : 0) + (near ? 1 : 0);
+  const isBare = report.line === 0 && report.evidence === "";
+  return isBare && !(isClosed && (known.line > 0 || known.evidence !== "")) ? titles : 0;
+}
+
+/**
+ * How surely two reports of one review are about the same defect, from 0: a reviewer who reports twice with one title mostly means
+ * two defects. Where a line is missing, the evidence must tell the same.
+ */
+export function likenessInReview(a: Report, b: Report): number {
+  const titles = likeness(a, b);
+  if (titles === 0 || isNear(a, b)) return titles;
+  const isSame = a.evidence === b.evidence || isAlikeEvidence(a, b, titles);
+  return (a.line === 0 || b.line === 0) && isSame ? titles : 0;
+}
+
+export function isNear(a: Pick<Report, "line">, b: Pick<Report, "line">): boolean {
+  return a.line > 0 && b.line > 0 && Math.abs(a.line - b.line) <= nearLines;
+}
+
+/** Whether a report that names a finding is about the same place: then its line is where the finding is by now. */
+export function isSamePlace(known: Report, report: Report): boolean {
+  const titles = likeness(known, report);
+  return titles > 0 && (report.evidence === "" || isNear(known, report) || isAlikeEvidence(known, report, titles));
+}
+
+/** Where two long titles agree in each word, the evidence need not agree as much. */
+function isAlikeEvidence(a: Report, b: Report, titles: number): boolean {
+  const isPlain = titles < 1 || titleOf(a).words.size < longTitle;
+  return sharedPart(evidenceOf(a), evidenceOf(b)) >= (isPlain ? minEvidence : minEvidence / 2);
+}
+
+/** Words of a title that is hardly that of two defects in one file. */
+const longTitle = 5;
 
 /**
  * How likely two reports are about the same defect, from 0 (they are not) to 1. They must be about the same file. Case,
@@ -20,7 +68,7 @@ export function likeness(a: Report, b: Report): number {
   const score = (2 * shared) / Math.max(1, one.words.size + other.words.size);
   if (score === 1) return 1;
   if (shared === few && shared > 1) return Math.max(score, minScore);
-  return score >= minScore && isSameEvidence(a.evidence, b.evidence) ? score : 0;
+  return score >= minScore && sharedPart(evidenceOf(a), evidenceOf(b)) >= minEvidence ? score : 0;
 }
 
 /** Below this, two titles have less in common than not. */
@@ -28,19 +76,32 @@ const minScore = 0.5;
 
 /** Whether two texts tell the same, in other words or in another order. Of very short ones, one must contain the other. */
 export function isSameEvidence(a: string, b: string): boolean {
-  const [one, other] = [wordsOf(a), wordsOf(b)];
-  const few = Math.min(one.words.size, other.words.size);
-  const shared = countShared(one.words, other.words);
-  if (few < 3) return few > 0 && shared === few;
-  return !contradict(one.names, other.names) && shared / few >= 0.6;
+  return sharedPart(wordsOf(a), wordsOf(b)) >= minEvidence;
+}
+
+const minEvidence = 0.6;
+
+/** Which part of the words of the shorter text the other one has as well. */
+function sharedPart(a: Words, b: Words): number {
+  const few = Math.min(a.words.size, b.words.size);
+  const shared = countShared(a.words, b.words);
+  if (few < 3) return few > 0 && shared === few ? 1 : 0;
+  return contradict(a.names, b.names) ? 0 : shared / few;
 }
 
 // Each report is compared with many others.
 const titles = new WeakMap<Report, Words>();
+const evidences = new WeakMap<Report, Words>();
 
 function titleOf(report: Report): Words {
   const known = titles.get(report) ?? wordsOf(report.title);
   titles.set(report, known);
+  return known;
+}
+
+function evidenceOf(report: Report): Words {
+  const known = evidences.get(report) ?? wordsOf(report.evidence);
+  evidences.set(report, known);
   return known;
 }
 

@@ -83,8 +83,11 @@ export type TaskEdit = Partial<
     | "part"
     | "parent"
   > &
-    Pick<TaskPosition, "preset" | "settings" | "judged" | "protectedChanges" | "tested">
+    Pick<TaskPosition, "preset" | "judged" | "protectedChanges" | "tested"> & { readonly settings: SettingsEdit }
 >;
+
+/** Settings that override the preset; null takes the task's own value back. */
+export type SettingsEdit = Readonly<Record<string, Settings[string] | null>>;
 
 /** The task's place in its workflow. */
 export interface TaskPosition {
@@ -238,6 +241,8 @@ export interface WaitProgress {
   readonly hasFailed?: true;
   /** What the last run said at its end, as one line, in a state with `evidence`. */
   readonly said?: string;
+  /** Why the last answer in this stay that was refused was refused, for the agent that is asked again. */
+  readonly refused?: string;
   /** Panel members by run name. */
   readonly members: Readonly<Record<string, Member>>;
   /** The commit that judges were given when they were last started again in this stay. */

@@ -52,6 +52,15 @@ export function settingOf(
   return task.settings[name] ?? workflow.presets[task.preset]?.[name] ?? workflow.settings[name]?.default;
 }
 
+/** The value of every setting for a task, and where it comes from. */
+export function settingsOf(workflow: Workflow, task: Pick<Task, "settings" | "preset">) {
+  const preset = workflow.presets[task.preset] ?? {};
+  return Object.keys(workflow.settings).map((name) => {
+    const from = Object.hasOwn(task.settings, name) ? "task" : Object.hasOwn(preset, name) ? "preset" : "workflow";
+    return { name, value: settingOf(workflow, task, name), from } as const;
+  });
+}
+
 /** Returns a literal unchanged and looks a setting up. */
 export function resolve<T extends SettingValue>(
   value: Value<T>,

@@ -14,6 +14,7 @@ import {
   type TicketConfig,
   ticketFields,
 } from "./notify-fields.ts";
+import { type WebConfig, webFields } from "./web-fields.ts";
 import { type WorkspaceConfig, workspaceFields } from "./workspace-fields.ts";
 
 /** Whose file it is: the user's, or a repository's own. */
@@ -110,7 +111,8 @@ export interface Config
     AgentConfig,
     ModelConfig,
     NotifyConfig,
-    ChatConfig {
+    ChatConfig,
+    WebConfig {
   readonly workflow: string;
   readonly harness: string;
   /** Empty: the same as `harness`. */
@@ -120,8 +122,6 @@ export interface Config
   readonly branchPrefix: string;
   readonly poolSize: number;
   readonly autostart: boolean;
-  /** 0: no TCP. */
-  readonly port: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -189,13 +189,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
     default: true,
     description: "Whether new tasks start by themselves as soon as a slot is free",
   },
-  port: {
-    key: "port",
-    level: "user",
-    shape: { kind: "integer", min: 0, max: 65_535 },
-    default: 0,
-    description: "The TCP port of the web API; 0 for none",
-  },
+  ...webFields,
   logLevel: {
     key: "log_level",
     level: "user",

@@ -9,6 +9,7 @@ const groups: Readonly<Record<string, { readonly what: string; readonly descript
   chat: { what: "a map of chats", description: "Chats in which you are asked, and answer" },
   "chat.telegram": { what: "a map of settings for Telegram", description: "A Telegram bot that asks you" },
   agents: { what: "a map of settings for agents", description: "How agents are started, and how many" },
+  web: { what: "a map of settings for browsers", description: "Where browsers reach the daemon" },
   budget: { what: "a map of budgets", description: "How much agents may use before the daemon starts no more of them" },
 };
 

@@ -65,6 +65,8 @@ export interface Places {
   readonly stopped: string;
   /** Records where agents work; the command line reads it before it uses the person's credential. */
   readonly agents: string;
+  /** The port that was chosen for browsers. */
+  readonly webPort: string;
   readonly humanToken: string;
   /** The recorded environment for a daemon that an agent starts. */
   readonly surroundings: string;
@@ -103,6 +105,7 @@ export function homePlaces(home: string): Places {
     startReport: join(run, "start.log"),
     stopped: join(run, "stopped"),
     agents: join(run, "agents.json"),
+    webPort: join(run, "web.json"),
     humanToken: join(root, "human.token"),
     surroundings: join(root, "environment.json"),
     trusted: join(root, "trusted"),

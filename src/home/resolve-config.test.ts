@@ -17,6 +17,7 @@ test("without any settings the defaults apply", () => {
     poolSize: 4,
     autostart: true,
     port: 0,
+    webAddress: "",
     logLevel: "info",
     notifyDesktop: true,
     notifyWebhook: "",

@@ -1,4 +1,5 @@
 import type { FileName, Person } from "./git.ts";
+import type { FilePatches } from "./patch.ts";
 
 /**
  * A project's bare repository, which only the daemon writes to. Commits are given by full id, refs by full name. Every
@@ -6,7 +7,7 @@ import type { FileName, Person } from "./git.ts";
  * `refs/signalbox/kept/`; only `dropSalvaged` drops commits, and `dropContainedRefs` drops refs whose commits a branch
  * contains.
  */
-export interface ControlRepository {
+export interface ControlRepository extends FilePatches {
   readonly folder: string;
 
   /**
@@ -266,10 +267,7 @@ export interface ReplaceOrder {
 }
 
 /** How many lines of a file were added and deleted. Undefined for a binary file. */
-export interface ChangedLines {
-  readonly path: FileName;
-  /** The old name of a renamed file. */
-  readonly from: FileName | undefined;
+export interface ChangedLines extends ChangedFile {
   readonly added: number | undefined;
   readonly deleted: number | undefined;
 }

@@ -17,6 +17,19 @@ export interface Kept {
   readonly at: number;
 }
 
+/** What signs a browser in: a link that is used once, or the session that comes of it. Only hashes of secrets are stored. */
+export interface WebKey {
+  /** The hash of its secret. */
+  readonly id: string;
+  readonly kind: "link" | "session";
+  readonly at: number;
+  readonly expiresAt: number;
+  /** Only of a session: the hash of its page key, the address that it was opened at, and what the browser calls itself. */
+  readonly pageKey?: string;
+  readonly address?: string;
+  readonly browser?: string;
+}
+
 /** A named slot that performs runs. */
 export interface Agent extends Kept {
   readonly role: string;
@@ -241,12 +254,31 @@ export interface Credential extends Kept {
   readonly revokedAt: number | undefined;
 }
 
-/** What of a task its person was last shown: the commit of its work, and its plan. Its id is the task's. */
+/** What of a task its person has seen. Its id is the task's: there is one person. */
 export interface Seen extends Kept {
-  /** The commit; empty if the person was only shown a plan. */
+  /** The commit of its work that the person was last shown; empty if the person was shown none. */
   readonly commit: string;
-  /** The fingerprint of the plan; missing if the person was shown none. */
+  /** The fingerprint of the plan that the person was last shown; missing if the person was shown none. */
   readonly plan?: string;
+  /** The revision of the task that the person has marked as seen; missing if the person has marked none. */
+  readonly revision?: number;
+  /** The person has marked the task as unread since; missing otherwise. */
+  readonly isUnread?: true;
+  /** The commit that the person has marked as seen; missing if the person has marked none. */
+  readonly reviewed?: string;
+  /** Until when the person wants to hear nothing of the task in lists; missing if never asked for. */
+  readonly snoozedUntil?: number;
+}
+
+/** The size of a task's work when its commits were last collected. Its id is the task's. */
+export interface WorkSize extends Kept {
+  readonly commit: string;
+  /** The commit that the work began from, or that was last merged into it. */
+  readonly base: string;
+  readonly commits: number;
+  /** Lines. Binary files have none. */
+  readonly added: number;
+  readonly removed: number;
 }
 
 /**

@@ -14,6 +14,8 @@ import type {
   Run,
   Seen,
   Usage,
+  WebKey,
+  WorkSize,
   Workspace,
 } from "./records.ts";
 
@@ -72,6 +74,8 @@ export interface Store {
    * is the end.
    */
   listEvents(filter: EventFilter, after: number, limit: number): Promise<readonly StoredEvent[]>;
+  /** History before a position, the newest first, in pages like those of `listEvents`. */
+  listEventsBefore(filter: EventFilter, before: number, limit: number): Promise<readonly StoredEvent[]>;
   lastEvent(): Promise<number>;
   /** The last number given to an event or an effect. It never decreases, whatever is deleted. */
   lastNumber(): Promise<number>;
@@ -98,6 +102,8 @@ export interface Store {
   readonly calls: Collection<CallRecord>;
   readonly chatQuestions: Collection<ChatQuestion>;
   readonly seen: Collection<Seen>;
+  readonly workSizes: Collection<WorkSize>;
+  readonly webKeys: WebKeys;
 
   /** The runs without a recorded end, the oldest first. Its cost does not depend on how many have ended. */
   liveRuns(): Promise<readonly Run[]>;
@@ -117,6 +123,15 @@ export interface Collection<T extends Kept> {
   /** The oldest first. */
   list(filter: { readonly project?: string; readonly task?: string }): Promise<readonly T[]>;
   remove(id: string): Promise<void>;
+}
+
+/** The links and sessions of browsers; they belong to no project. */
+export interface WebKeys {
+  put(key: WebKey): Promise<void>;
+  /** The oldest first. */
+  list(): Promise<readonly WebKey[]>;
+  /** Removes a key and returns it. Of several callers at the same time, one gets it. */
+  take(id: string): Promise<WebKey | undefined>;
 }
 
 export interface Project {
@@ -198,6 +213,8 @@ export interface StoredTask {
   readonly isOpen: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** When it entered its state. */
+  readonly enteredAt: number;
   /** Orders tasks by age. */
   readonly order: number;
 }

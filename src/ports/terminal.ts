@@ -33,8 +33,38 @@ export interface Terminal {
   setTitle(session: string, title: string): Promise<void>;
   /** The command that attaches a person's terminal to a run or a whole session; `env` is that terminal's. */
   attachCommand(at: { readonly session: string; readonly run?: string }, env: NodeJS.ProcessEnv): AttachCommand;
+  /**
+   * Watches a run's screen: `tell` gets it at once and after each change, at most `maxScreens` times a second; undefined while
+   * the run has no window. All watches of a run share one reader, and never count as people. Missing where screens cannot be
+   * watched.
+   */
+  watchScreen?(run: string, tell: (screen: Screen | undefined) => void): ScreenWatch;
   /** Calls the listener as soon as a pane dies; poll `list` for missed calls. Returns a function that stops it. */
   watch(listener: () => void): () => void;
+}
+
+/** How often a second a screen is told at most. */
+export const maxScreens = 20;
+
+/** The cells of a pane. */
+export interface Screen {
+  readonly columns: number;
+  /** One text for each row: its cells and sequences for colours and styles, nothing else. No row depends on another. */
+  readonly lines: readonly string[];
+  /** Undefined while it is hidden. Counted from 0. */
+  readonly cursor: { readonly x: number; readonly y: number } | undefined;
+  /** One line of plain text. */
+  readonly title: string;
+  /** How many lines are above the screen. */
+  readonly above: number;
+}
+
+export interface ScreenWatch {
+  /** Up to `count` lines that end `skip` lines above the screen. */
+  readAbove(skip: number, count: number): Promise<readonly string[]>;
+  /** Sizes the window, unless a person is attached; without a size, returns it to what it was. */
+  resize(size: { readonly columns: number; readonly rows: number } | undefined): Promise<void>;
+  close(): void;
 }
 
 export interface WindowOrder {

@@ -1,5 +1,6 @@
 import type { ChangedLines, Diff, Salvage } from "./control-repository.ts";
 import type { FileName, Person } from "./git.ts";
+import type { PatchPage, PatchPart } from "./patch.ts";
 
 /**
  * Creates, inspects and removes the working copies of one project. Which task gets which workspace is not decided here.
@@ -64,9 +65,15 @@ export interface WorkspaceKind {
   commitAll(order: CommitAllOrder): Promise<string | undefined>;
   /**
    * The uncommitted changes against the checked-out commit: including new files, without task files and ignored files.
-   * At most `most` bytes. Changes nothing, and runs no filter.
+   * At most `most` bytes. Changes nothing, and runs no filter. With `only`, a page of the patch of one file is read in place
+   * of the whole patch; `page` is missing if the file has no uncommitted changes.
    */
-  diffUncommitted(folder: string, most: number): Promise<Uncommitted>;
+  diffUncommitted(folder: string, most: number, only?: OneFile): Promise<Uncommitted>;
+  /**
+   * The files that the checked-out commit does not have as they are: changed, untracked and ignored. The name of a folder without
+   * any tracked file ends with a slash. Without task files, and without folders that have one of the names in `keep`, at any depth.
+   */
+  uncommittedPaths(folder: string, keep: readonly string[]): Promise<readonly string[]>;
   /**
    * Deletes a branch of the user's repository if it is at this commit, else refused with `git.ref-moved`. A workspace
    * that has it checked out stays at the commit. If any other folder has it checked out, the branch stays. A clone's
@@ -215,6 +222,13 @@ export interface CommitAllOrder {
 
 export interface Uncommitted extends Diff {
   readonly lines: readonly ChangedLines[];
+  readonly page?: PatchPart;
+}
+
+export interface OneFile {
+  /** As `FileName.text`. */
+  readonly path: string;
+  readonly page: PatchPage;
 }
 
 export type DeletedBranch =

@@ -94,7 +94,7 @@ export function createAgent(
       if (played.interrupted) session.note({ kind: "interrupted" });
       const isMissing = told.schema !== undefined && played.answer === undefined && played.error === undefined;
       if (!isMissing || played.interrupted) return played;
-      const answer = fittingAnswer(told.schema as AnswerSchema);
+      const answer = fittingAnswer(told.schema as AnswerSchema, prompt);
       tell({ kind: "said", text: JSON.stringify(answer) });
       return { ...played, answer };
     },
@@ -115,16 +115,29 @@ function taskOf(file: string): Readonly<Record<string, string>> {
 /** Words that agree: with them a workflow reaches its end. */
 const agreeing = ["done", "ready", "pass", "approve", "approved", "ok", "yes"];
 
-/** The smallest answer that fits the schema, with agreeing words where possible. */
-function fittingAnswer(schema: AnswerSchema): unknown {
+/** The smallest answer that fits the schema, with agreeing words where possible: known findings are fixed, and there are no others. */
+export function fittingAnswer(schema: AnswerSchema, prompt: string): unknown {
   const [smallest] = sampleAnswers(schema, []);
   if (!isJsonObject(smallest)) return smallest;
   const chosen = Object.entries(smallest).map(([key, value]) => {
     const values = fieldValues(schema, key) ?? [];
     const best = values.find((each) => each === true || agreeing.includes(String(each).toLowerCase()));
+    if (key === "findings" && answersKnown(schema)) return [key, knownFindings(prompt)] as const;
     return [key, best ?? value] as const;
   });
   return Object.fromEntries(chosen);
+}
+
+function answersKnown(schema: AnswerSchema): boolean {
+  const { id, state } = schema.properties?.findings?.items?.properties ?? {};
+  return id !== undefined && state?.enum?.includes("fixed") === true;
+}
+
+/** An answer to each finding that the prompt lists as open or approved, as the engine writes them: `F1 (high) cup.md:3 It is cold`. */
+function knownFindings(prompt: string): readonly object[] {
+  const listed = prompt.matchAll(/(?:^|: )(F\d+) \((?:critical|high|medium|low|info)(?:\)|, approved)/gm);
+  const ids = [...new Set(Array.from(listed, ([, id]) => id))];
+  return ids.map((id) => ({ id, state: "fixed", reason: "The fixer has committed a change." }));
 }
 
 /** The program's arguments, from its command line and its environment. */

@@ -53,3 +53,15 @@ test("without a script, a worker in turns takes no way that exists only for sess
     expect(chooseTurn(script, here, {})?.turn.steps.map(({ kind }) => kind)).toEqual(["try", "usage", "say", "marker"]);
   }
 });
+
+test("without a script, an agent in turns hands a document over where a stage of the pipeline needs one, and changes nothing in its last stages", () => {
+  const script = readScript(defaultScript, "built in");
+  const kindsIn = (status: string, permissions: "full" | "reduced") =>
+    chooseTurn(script, { ...at, role: "writer", permissions, task: { status } }, {})?.turn.steps.map(
+      ({ kind }) => kind,
+    );
+  expect(kindsIn("CONTEXT_PACK", "reduced")).toEqual(["tool", "usage", "tool"]);
+  expect(kindsIn("SPEC", "full")).toEqual(["tool", "usage", "tool"]);
+  expect(kindsIn("DOC_REVIEW", "full")).toEqual(["usage", "say", "marker"]);
+  expect(kindsIn("IMPLEMENT", "full")).toContain("try");
+});

@@ -1,5 +1,6 @@
 import { fill } from "../engine/template.ts";
 import type { ToolClass } from "../engine/tools.ts";
+import { isJsonObject } from "../json.ts";
 import type { HarnessError } from "../ports/harness.ts";
 import { holds } from "./read-script.ts";
 import type { Step, StepKind } from "./script.ts";
@@ -105,7 +106,8 @@ export async function playTurn(steps: readonly Step[], scene: Scene): Promise<Pl
 
 async function playStep(step: Step, scene: Scene, players: StepPlayers): Promise<StepEnd> {
   scene.signal.throwIfAborted();
-  const value = filled(step.value, scene.variables);
+  const isData = step.kind === "tool" || step.kind === "answer";
+  const value = (isData ? filledData : filled)(step.value, scene.variables);
   const denied = deniedStep(step.kind, value, scene);
   if (denied !== undefined) return { kind: "denied", message: denied, resetAt: undefined };
   const play = (players as Record<string, (value: unknown, scene: Scene) => Promise<StepEnd>>)[step.kind];
@@ -132,6 +134,14 @@ function filled(value: unknown, variables: Readonly<Record<string, string>>): un
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, typeof each === "string" ? withVariables(each, variables) : each]),
   );
+}
+
+/** Fills in variables at any depth: data has no nested steps. */
+function filledData(value: unknown, variables: Readonly<Record<string, string>>): unknown {
+  if (typeof value === "string") return withVariables(value, variables);
+  if (Array.isArray(value)) return value.map((each) => filledData(each, variables));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filledData(each, variables)]));
 }
 
 /** Unknown variables are left as they are, because braces are common in code. */

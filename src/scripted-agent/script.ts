@@ -5,7 +5,8 @@ import type { HarnessError } from "../ports/harness.ts";
 
 /**
  * The script that is played if none is given. In a session it does the work of the built-in workflow `default`, and of
- * others as far as their statuses are the same. In turns, as in `crew`, it changes something, commits and answers.
+ * others as far as their statuses are the same. In turns it does the work of `pipeline`; in others, such as `crew`, it changes
+ * something, commits and answers.
  */
 export const defaultScript = `
 roles:
@@ -60,6 +61,25 @@ roles:
         - usage: { input: 900, output: 100, cost: 0.01 }
         - say: The review is written.
   any:
+    - when: { mode: turn, status: [CONTEXT_PACK, SPEC] }
+      steps:
+        - tool:
+            name: stage_message
+            input: { to: all, message: "{status}: the note notes/{id}.md is all that there is to know." }
+        - usage: { input: 500, output: 100, cost: 0.01 }
+        - tool:
+            name: work_complete
+            input:
+              summary: The document is handed over.
+              documents:
+                - type: note
+                  title: "{status} of {summary}"
+                  text: "# {summary}\\n\\nWrite down what was asked for, in the one note notes/{id}.md.\\n"
+    - when: { mode: turn, status: [TESTING, DOC_REVIEW] }
+      steps:
+        - usage: { input: 500, output: 100, cost: 0.01 }
+        - say: Nothing needs to be changed.
+        - marker
     - when: { mode: turn, permissions: full }
       steps:
         - try:

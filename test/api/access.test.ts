@@ -36,6 +36,7 @@ async function begin(branch: string): Promise<{ readonly id: string; readonly to
 /** What a run may ask for: reading its own task, its document, its moves, its branch and summary, and comments. */
 const forRuns = [
   ...["openapi", "getTask", "explainTask", "getDocument", "diffTask", "listEvents", "listFindings"],
+  "getArtifact",
   ...["editTask", "moveTask", "putDocument", "commentTask"],
   ...["completeWork", "sendStageMessage", "listHandedOver", "listTools", "mcp"],
 ];
@@ -78,10 +79,11 @@ const standing = async () => [
   stage.stops(),
 ];
 
-test("the routes for runs are those that a role needs, and one route is for everybody", () => {
+test("the routes for runs are those that a role needs, one route is for everybody, and one for pages of ours", () => {
   const named = (access: string) => everyRoute.filter((each) => each.access === access).map(({ name }) => name);
   expect(named("run").toSorted()).toEqual(forRuns.toSorted());
   expect(named("anyone")).toEqual(["health"]);
+  expect(named("page")).toEqual(["openWebSession"]);
 });
 
 /** The answer of every route, by its name. */
@@ -94,14 +96,19 @@ const answers = async (task: string, token: string) => {
   }
   return all;
 };
+/** No page reaches the socket. */
 const expected = (answer: (route: Route) => readonly [number, string]) =>
-  Object.fromEntries(everyRoute.map((route) => [route.name, answer(route)]));
+  Object.fromEntries(
+    everyRoute.map((route) => [route.name, route.access === "page" ? [403, "request.origin"] : answer(route)]),
+  );
 const isChange = ({ name, method }: Route) => forRuns.includes(name) && method !== "GET" && name !== "mcp";
 
 test("a live run gets the routes that a role needs for its own task, and nothing else", async () => {
   expect(await answers(ids.own, tokens.own)).toEqual(
     expected(({ name }) => {
       if (name === "moveTask" || forStages.includes(name)) return [409, "refused"];
+      // The handler was reached, and the task has no such artifact.
+      if (name === "getArtifact") return [404, "artifact.missing"];
       // The handler was reached: this daemon has no git.
       if (name === "diffTask") return [500, "git.unavailable"];
       return forRuns.includes(name) || name === "health" ? [200, ""] : [403, "caller.denied"];
@@ -137,7 +144,7 @@ test.each([
   expect(await answers(ids.own, token)).toEqual(
     expected(({ name }) => (name === "health" ? [200, ""] : [401, "caller.unknown"])),
   );
-  expect(stage.core.refusals.strangers() - before).toBe(everyRoute.length - 1);
+  expect(stage.core.refusals.strangers() - before).toBe(everyRoute.length - 2);
 });
 
 test("a run names its own task by dot, id, number or branch, and gets no other by any of them", async () => {

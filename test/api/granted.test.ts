@@ -46,6 +46,7 @@ test("every route that changes something adds an event with its actor: its own, 
       "mergeTask",
       "migrateTask",
       "moveTask",
+      "openWebSession",
       "putDocument",
       "putPlan",
       "replyTask",
@@ -60,23 +61,32 @@ test("requests about projects and the home are in the event feed, without a task
   const path = newRepository(stage.home);
   const url = `file://me:secret@localhost${path}`;
   expect(await added("/v1/projects", { json: { name: "coffee", path } })).toMatchObject([
+    { task: "", project: "coffee", type: "project.added", by: "human", data: { project: "coffee", path } },
     { task: "", project: "coffee", type: "request.granted", by: "human", data: { request: "addProject" } },
   ]);
   expect(await added("/v1/projects/coffee", { method: "PATCH", json: { poolSize: 7 } })).toMatchObject([
+    { project: "coffee", type: "project.changed", by: "human", data: { project: "coffee", keys: ["poolSize"] } },
     { task: "", project: "coffee", by: "human", data: { request: "updateProject", given: { poolSize: 7 } } },
   ]);
   expect(await added("/v1/backup", { json: {} })).toMatchObject([
     { task: "", project: "", by: "human", data: { request: "backup" } },
   ]);
   const { events: ofProject } = (await stage.ask("/v1/events?project=coffee")).json;
-  expect(ofProject.map(({ data }: EventView) => data.request)).toEqual(["addProject", "updateProject"]);
-  const [cloned] = await added("/v1/projects", { json: { name: "cloned", url } });
+  expect(ofProject.map(({ type, data }: EventView) => data.request ?? type)).toEqual([
+    ...["project.added", "addProject", "project.changed", "updateProject"],
+  ]);
+  // Nothing has changed, so there is no event that says so.
+  expect(await added("/v1/projects/coffee", { method: "PATCH", json: { poolSize: 7 } })).toMatchObject([
+    { type: "request.granted" },
+  ]);
+  const [, cloned] = await added("/v1/projects", { json: { name: "cloned", url } });
   expect(cloned?.data.given).toEqual({ name: "cloned", url: `file://localhost${path}` });
   // A refused request is not granted.
   const before = (await events()).length;
   expect((await stage.ask("/v1/projects", { json: { name: "again", path } })).status).not.toBe(200);
   expect(await events()).toHaveLength(before);
   expect(await added("/v1/projects/coffee", { method: "DELETE" })).toMatchObject([
+    { task: "", project: "coffee", type: "project.removed", by: "human", data: { project: "coffee" } },
     { task: "", project: "coffee", by: "human", data: { request: "removeProject" } },
   ]);
   expect(JSON.stringify(await events())).not.toContain("secret");

@@ -165,6 +165,37 @@ describe("messages to states", () => {
   });
 });
 
+describe("comments of a run", () => {
+  const comment = async (id: string, token: string, text: string) =>
+    (await stage.ask(`/v1/tasks/${id}/comments`, { token, json: { text } })).json;
+  const kept = async (id: string) =>
+    (await stage.core.store.listEvents({ task: id }, 0, 1_000)).flatMap(({ event }) =>
+      event.type === "task.commented" ? [event.data.text] : [],
+    );
+
+  test("are at most 50, and the next is refused with the reason", async () => {
+    const { id, token } = await begin();
+    const asked = await Promise.all(Array.from({ length: 60 }, (_, i) => comment(id, token, `Comment ${i}`)));
+    const refused = asked.filter(({ error }) => error !== undefined);
+    expect(refused).toHaveLength(10);
+    expect(refused[0].error.reasons[0].text).toBe("analyst#1 has written 50 comments, which is the limit.");
+    expect(await kept(id)).toHaveLength(50);
+    // A person's are not limited.
+    expect((await stage.ask(`/v1/tasks/${id}/comments`, { json: { text: "Hm." } })).status).toBe(200);
+  });
+
+  test("have at most 100,000 characters together, and no control characters", async () => {
+    const { id, token } = await begin();
+    for (let i = 0; i < 5; i++) await comment(id, token, `${i} ${"x".repeat(19_900)}`);
+    const { error } = await comment(id, token, "y".repeat(600));
+    expect(error.reasons[0].text).toBe(
+      "The comments of analyst#1 would have 100110 characters; at most 100000 are allowed.",
+    );
+    await comment(id, token, "a\rhuman: b\u2028c\u0000\u001b[2J\u202e");
+    expect((await kept(id)).at(-1)).toBe("a\nhuman: b\nc");
+  });
+});
+
 /** The official client, over HTTP. */
 async function connected(token: string): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });

@@ -16,6 +16,7 @@ import { openApi } from "../../src/api/openapi.ts";
 import { routes } from "../../src/api/routes.ts";
 import type { EventView } from "../../src/api/tasks.ts";
 import { Fault } from "../../src/fault.ts";
+import { ask } from "./http.ts";
 import { brew, folderBeside, newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
 const me = ["-c", "user.name=A", "-c", "user.email=a@b"];
@@ -94,6 +95,17 @@ describe("the daemon", () => {
   test("stops on a person's request, after it has answered", async () => {
     expect((await post("/v1/stop")).json).toEqual({});
     expect(stage.stops()).toBe(1);
+  });
+
+  test("makes links for browsers, and lists and ends their sessions", async () => {
+    const { link } = (await post("/v1/web/links")).json;
+    const headers = { origin: `http://${stage.tcp.address}` };
+    const json = { secret: link.split("=")[1] };
+    const { session } = (await ask(stage.tcp, "/v1/web/sessions", { json, headers })).json;
+    expect((await get("/v1/web/sessions")).json).toEqual({ sessions: [{ ...session, isOwn: false }] });
+    expect((await send("DELETE", `/v1/web/sessions/${session.id}`)).json).toEqual({ ended: 1 });
+    expect((await send("DELETE", "/v1/web/sessions")).json).toEqual({ ended: 0 });
+    expect((await send("DELETE", "/v1/web")).json).toEqual({ ended: 0, address: stage.tcp.address });
   });
 
   test("copies the store into a file that only the user can read", async () => {
@@ -381,6 +393,33 @@ describe("tasks", () => {
     expect(refusal(await get("/v1/tasks/none"))).toEqual([404, "task.missing"]);
     expect(refusal(await get("/v1/tasks/."))).toEqual([404, "task.missing"]);
     expect(refusal(await get(`/v1/tasks/${task.branch}?project=none`))).toEqual([404, "task.missing"]);
+  });
+
+  test("are found by their words, and counted by group", async () => {
+    const task = await create({ summary: "Grind the Aeropress beans", labels: ["fine"] });
+    const [row] = (await get("/v1/tasks?q=AEROPRESS%20fine&sort=waiting&limit=5")).json.tasks;
+    expect(row).toMatchObject({ id: task.id, group: "needs-me", ask: { command: expect.any(String) }, commits: null });
+    const before = (await get("/v1/counts")).json;
+    expect(before.projects.find(({ project }: { project: string }) => project === "coffee")).toEqual({
+      ...(await get("/v1/counts?project=coffee")).json.projects[0],
+    });
+    expect(before.all["needs-me"]).toBe((await get("/v1/status")).json.tasks.needPerson);
+    await post(`/v1/tasks/${task.id}/cancel`);
+    await stage.settled(task.id);
+    const after = (await get("/v1/counts?project=coffee")).json.all;
+    expect(after).toEqual(
+      (await get("/v1/counts?project=coffee")).json.projects.map(
+        ({ project: _, ...own }: { project: string }) => own,
+      )[0],
+    );
+    expect((await get("/v1/counts")).json.all).toEqual({
+      ...before.all,
+      "needs-me": before.all["needs-me"] - 1,
+      over: before.all.over + 1,
+    });
+    expect(refusal(await get("/v1/counts?project=none"))).toEqual([404, "project.missing"]);
+    expect(refusal(await get("/v1/tasks?group=mine"))).toEqual([400, "request.invalid"]);
+    expect(refusal(await get("/v1/tasks?sort=updated&before=7"))).toEqual([400, "request.invalid"]);
   });
 
   test("are listed the newest first, a page at a time, by project, state and whether they are open", async () => {
@@ -812,6 +851,20 @@ describe("merging", () => {
   });
 });
 
+describe("views for dashboards", () => {
+  test("answer for a fresh task; test/api/task-views.test.ts says what", async () => {
+    const { id, revision } = await create();
+    expect((await send("PUT", `/v1/tasks/${id}/seen`, { revision })).json).toMatchObject({ task: id });
+    expect((await get(`/v1/tasks/${id}/graph`)).json).toMatchObject({ status: "todo" });
+    expect((await get(`/v1/tasks/${id}/conversations`)).json).toEqual({ task: id, said: [], next: null });
+    expect(refusal(await get(`/v1/tasks/${id}/artifacts/${"0".repeat(64)}`))).toEqual([404, "artifact.missing"]);
+    expect((await get("/v1/workflows")).json.workflows).toContainEqual(expect.objectContaining({ name: "brew" }));
+    expect((await get("/v1/workflows/brew")).json).toMatchObject({ name: "brew", from: "user" });
+    expect((await get("/v1/merges?project=coffee")).json.queues).toEqual([]);
+    expect((await get("/v1/doctor")).json.checks).not.toEqual([]);
+  });
+});
+
 describe("task files", () => {
   test("are shown with their authors, and a person can replace them as a whole", async () => {
     const { id } = await create({ context: "Mild." });
@@ -930,6 +983,7 @@ describe("agents", () => {
       post("/v1/agents/cleanup"),
     ]);
     for (const answer of answers) expect(refusal(answer)).toEqual([503, "agents.unavailable"]);
+    expect(refusal(await get(`/v1/tasks/${id}/terminal`))).toEqual([426, "request.upgrade"]);
     expect((await get("/v1/agents")).json).toEqual({ agents: [] });
     expect(refusal(await post("/v1/agents/A/assign", { project: "coffee", task: id }))).toEqual([404, "agent.missing"]);
     expect(refusal(await post("/v1/agents/A/clear", { project: "coffee" }))).toEqual([404, "agent.missing"]);
@@ -946,7 +1000,9 @@ describe("agents", () => {
 
   test("hand nothing over without runs, and people have no tools of runs", async () => {
     const { id } = await create();
-    expect((await get(`/v1/tasks/${id}/handed-over`)).json).toEqual({ task: id, documents: [], messages: [] });
+    expect((await get(`/v1/tasks/${id}/handed-over`)).json).toEqual({
+      ...{ task: id, documents: [], messages: [], answers: [], pullRequest: null },
+    });
     expect((await get("/v1/tools")).json.caller).toBe("person");
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
     expect((await post("/v1/mcp", ping)).json).toEqual({ jsonrpc: "2.0", id: 1, result: {} });

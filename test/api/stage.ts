@@ -8,7 +8,8 @@ import { randomIds, spawnCommands, systemClock } from "../../src/adapters/system
 import { ticketFiles } from "../../src/adapters/ticket-files.ts";
 import { createAuthorise } from "../../src/daemon/authorise.ts";
 import { createCore } from "../../src/daemon/create-core.ts";
-import { createHandlers } from "../../src/daemon/handlers.ts";
+import { createHandlers, createUpgradings } from "../../src/daemon/handlers.ts";
+import { createPage } from "../../src/daemon/http/page.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { actions } from "../../src/engine/actions.ts";
@@ -40,6 +41,8 @@ export interface StageOptions {
   readonly workspaces?: boolean;
   /** An earlier stage's home, to start again on. */
   readonly home?: string;
+  /** The folder of the built page; nothing is served without it. */
+  readonly page?: string;
   /** The factor by which timers are faster. */
   readonly haste?: number;
 }
@@ -57,6 +60,7 @@ export async function startStage(options: StageOptions = {}) {
   const asked: string[] = [];
   let ahead = 0;
   let stops = 0;
+  let publicOrigin = "";
   const log = silentLog((message, fields) => complaints.push([message, fields]));
   const store = openSqliteStore(places.database);
   const humanToken = ensureHumanToken(places);
@@ -74,7 +78,12 @@ export async function startStage(options: StageOptions = {}) {
     git: createGit({ env: process.env }),
     ticketsOf: ({ path }) => ticketFiles(join(path, ".tickets")),
     config: () => ({ values: { notifyDesktop: false }, problems: [] }),
-    address: () => tcp.address,
+    webDoor: {
+      open: async () => tcp.address,
+      close: async () => {},
+      address: () => tcp.address,
+      publicOrigin: () => publicOrigin,
+    },
     stop: () => {
       stops++;
     },
@@ -88,7 +97,8 @@ export async function startStage(options: StageOptions = {}) {
   ]);
   const ports = {
     ...{ handlers: Object.fromEntries(handlers), callers: core.callers, authorise: createAuthorise(core) },
-    ...{ log, version, checkAnswers: true },
+    ...{ sessions: core.sessions, log, version, checkAnswers: true, upgradings: createUpgradings(core) },
+    ...{ publicOrigin: () => publicOrigin, ...(options.page === undefined ? {} : { page: createPage(options.page) }) },
   };
   const socket = await serveSocket(ports, places.socket);
   const tcp = await serveTcp(ports, 0);
@@ -105,6 +115,10 @@ export async function startStage(options: StageOptions = {}) {
     /** The logged errors. */
     complaints,
     stops: () => stops,
+    /** Sets the origin of a tunnel. */
+    usePublicOrigin: (origin: string) => {
+      publicOrigin = origin;
+    },
     socket: { socket: places.socket },
     tcp: { address: tcp.address },
     /** Advances the clock; no timer fires. */

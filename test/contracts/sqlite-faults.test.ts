@@ -406,7 +406,7 @@ async function filled(tasks: number): Promise<string> {
 
 function sampleStored(id: string) {
   const { task } = sampleTask(id)(1);
-  return { task, revision: 1, isOpen: true, createdAt: 0, updatedAt: 0, order: 1 };
+  return { task, revision: 1, isOpen: true, createdAt: 0, updatedAt: 0, enteredAt: 0, order: 1 };
 }
 
 function faultOf(run: () => unknown): Fault {

@@ -291,5 +291,5 @@ async function effectOf(store: Store, nth: number): Promise<number> {
 
 function unknown(id: string): StoredTask {
   const { task } = sampleTask(id)(1);
-  return { task, revision: 1, isOpen: true, createdAt: 0, updatedAt: 0, order: 0 };
+  return { task, revision: 1, isOpen: true, createdAt: 0, updatedAt: 0, enteredAt: 0, order: 0 };
 }

@@ -1,4 +1,4 @@
-import type { CorePorts } from "../../src/daemon/create-core.ts";
+import type { CorePorts } from "../../src/daemon/core-ports.ts";
 import type { Perform } from "../../src/daemon/perform.ts";
 import type { Submit } from "../../src/daemon/submit.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";

@@ -100,7 +100,7 @@ transitions: [{ from: todo, to: tasting, hooks: [acquire_workspace, { action: sp
   expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
   expect(taken?.agents?.isAsleep("t1/worker#1")).toBe(true);
   // There is no program to end: the same run stays asleep during a pause.
-  const now = { body: { all: true, now: true } } as never;
+  const now = { body: { all: true, now: true }, caller: { kind: "human" } } as never;
   expect(taken && (await pause(taken)(now))).toMatchObject({ all: true, ended: 0, failed: [] });
   expect(taken?.agents?.isAsleep("t1/worker#1")).toBe(true);
   expect((await store.getTask("t1"))?.task.runs).toMatchObject({ worker: { key: "worker#1" } });

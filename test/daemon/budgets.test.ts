@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { status } from "../../src/daemon/requests/daemon.ts";
 import { deleteTask } from "../../src/daemon/requests/edit-task.ts";
 import type { Budget } from "../../src/engine/budget.ts";
+import type { PartialConfig } from "../../src/home/config-fields.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { agentStage } from "./agent-stage.ts";
 
@@ -14,8 +16,8 @@ states:
   done: { terminal: true }
 `;
 
-async function stage(store = createMemoryStore()) {
-  const set = await agentStage(twice, () => [{ print: "1.5\n" }, { exit: 0 }], store);
+async function stage(store = createMemoryStore(), values: PartialConfig = {}) {
+  const set = await agentStage(twice, () => [{ print: "1.5\n" }, { exit: 0 }], store, values);
   const edit = (task: string, budget: Budget) =>
     set.newest().submit(task, { kind: "edit", actor: { role: "human" }, set: { budget } });
   const needsOf = async (task: string) => {
@@ -42,6 +44,23 @@ test("a run that would pass the budget waits, a person is called once, and raisi
   expect((await store.getTask("t1"))?.task).not.toHaveProperty("held");
   await edit("t1", { cost: 4 });
   await isIn("done");
+});
+
+test("a day's budget that is used up is a need with the command that raises it, and the status of the daemon shows it", async () => {
+  const { create, until, needsOf, newest } = await stage(createMemoryStore(), { budgetDay: 1 });
+  await create("t1");
+  await until(async () => (await needsOf("t1")).length > 0);
+  const raise = "signalbox config set budget.day 2";
+  const [need] = await needsOf("t1");
+  expect(need).toMatchObject({ reason: "budget", command: raise });
+  expect(need?.text.split("\n").slice(1)).toEqual([
+    `Raise the limit: ${raise}`,
+    "Then, or tomorrow: signalbox task retry t1",
+  ]);
+  const asked = { params: {}, query: {}, body: {}, caller: { kind: "human" as const }, folder: "", lastEvent: "" };
+  expect((await status(newest())(asked)).budgets).toEqual([
+    { reason: "All projects together today cost $1.50 of $1.00 that are allowed.", fix: `Raise the limit: ${raise}` },
+  ]);
 });
 
 test("the need of a part that waits for its parent's budget is the parent's, and a new daemon knows it", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CorePorts } from "../../src/daemon/create-core.ts";
+import type { CorePorts } from "../../src/daemon/core-ports.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";

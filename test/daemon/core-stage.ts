@@ -2,7 +2,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
+import type { CorePorts } from "../../src/daemon/core-ports.ts";
+import { createCore } from "../../src/daemon/create-core.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import type { Submit } from "../../src/daemon/submit.ts";
 import { type Creation, createTask } from "../../src/engine/create.ts";
@@ -51,7 +52,6 @@ export async function coreStage(
       humanToken: "sbh_x",
       performers: () => nothing,
       config: () => ({ values: {}, problems: [] }),
-      address: () => "",
       stop: () => {},
       ...others,
     });

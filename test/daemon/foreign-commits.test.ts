@@ -36,6 +36,7 @@ async function start(flow?: string) {
       mergeTask(core)(asked(task, body)),
     explain: async (task: string) =>
       (await explainTask(core)(asked(task, undefined))).blocked.map(({ reason }) => reason).join("\n"),
+    warnings: async (task: string) => (await explainTask(core)(asked(task, undefined))).warnings.join("\n"),
     add: stage.create,
     create: (body: object) => createTask(core)(asked("", body) as never),
     mains: (file: string) => git(repository, "ls-tree", "--name-only", "main", file),
@@ -111,6 +112,33 @@ test("a task that starts at another task's branch, and work that a person has me
   expect(await merge("b1111")).toMatchObject({ state: "merged", task: { status: "done" } });
   expect(mains("cup.md")).toBe("cup.md");
   expect((await store.merges.get("b1111"))?.before).toBe((await store.merges.get("b1111"))?.after);
+});
+
+test("work that has merged a branch of a person's without its changes is merged only after the person was told the branch's name", async () => {
+  const { git, repository, two, merge, warnings, commit, mains } = await start();
+  git(repository, "checkout", "-q", "-b", "colleague");
+  const weeks = commit(repository, "weeks.md");
+  commit(repository, "later.md");
+  git(repository, "checkout", "-q", "main");
+  git(two, "fetch", "-q", repository, "colleague");
+  git(two, "merge", "-q", "-s", "ours", "-m", "sync", weeks);
+  const line = 'commits of "colleague" without their changes (weeks.md)';
+  expect((await merge("b2222", { dryRun: true })).warnings.join("\n")).toContain(line);
+  await expect(merge("b2222")).rejects.toThrow(line);
+  expect(await warnings("b2222")).toContain(line);
+  expect(mains("pot.md")).toBe("");
+});
+
+test("work that has merged a branch of a person's with its changes, or has a branch of its own commits, is merged as ever", async () => {
+  const { git, repository, two, merge, commit, mains } = await start();
+  git(repository, "checkout", "-q", "-b", "colleague");
+  commit(repository, "weeks.md");
+  git(repository, "checkout", "-q", "main");
+  git(two, "fetch", "-q", repository, "colleague");
+  git(two, "merge", "-q", "-m", "sync", "FETCH_HEAD");
+  git(repository, "fetch", "-q", two, "HEAD:refs/heads/backup");
+  expect(await merge("b2222")).toMatchObject({ state: "merged" });
+  expect([mains("pot.md"), mains("weeks.md")]).toEqual(["pot.md", "weeks.md"]);
 });
 
 test("a workflow does not merge another open task's commits by itself", async () => {

@@ -169,7 +169,6 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
       choice: () => ({ tickets: "github", ticketsLabel: "ready" }),
     }),
     config: () => ({ values: { forgeInterval: interval }, problems: [] }),
-    address: () => "",
     stop: () => {},
   });
   onTestFinished(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergePullRequest } from "../../src/daemon/forge/pull-request.ts";
+import { mergePullRequest } from "../../src/daemon/forge/merge-pull-request.ts";
 import { forgeStage, human } from "./forge-stage.ts";
 
 const branch = "signalbox/b1111";
@@ -180,7 +180,7 @@ test("commits that others have pushed to the pull request are not merged unseen"
 test("merging distinguishes: no pull request, not approved, already merged", async () => {
   const { beginHere, move, github, ports, project, remoteAt, core } = await forgeStage();
   const task = await beginHere();
-  const merge = async () => mergePullRequest(ports(), await project(), task);
+  const merge = async () => mergePullRequest(ports(), await project(), task, { check: async () => undefined });
   expect(await merge()).toEqual({ kind: "none" });
   await move("b1111", "offered");
   expect(await merge()).toMatchObject({ kind: "refused", reason: "Pull request 1 is not approved." });

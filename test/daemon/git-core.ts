@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, onTestFinished } from "vitest";
 import { systemClock } from "../../src/adapters/system.ts";
-import { type CorePorts, createCore } from "../../src/daemon/create-core.ts";
+import type { CorePorts } from "../../src/daemon/core-ports.ts";
+import { createCore } from "../../src/daemon/create-core.ts";
 import { createTask } from "../../src/engine/create.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { blankIdentity, type TaskIdentity } from "../../src/engine/task.ts";
@@ -104,7 +105,6 @@ export async function startGitCore(options: GitCoreOptions) {
       performers: () => ({}),
       ...(at === home ? real : realWorkspaces(homePlaces(at))),
       config: () => ({ values: {}, problems: [] }),
-      address: () => "",
       stop: () => {},
       ...ports,
     });

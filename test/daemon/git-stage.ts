@@ -1,4 +1,4 @@
-import type { CorePorts } from "../../src/daemon/create-core.ts";
+import type { CorePorts } from "../../src/daemon/core-ports.ts";
 import { startGitCore } from "./git-core.ts";
 
 export { human } from "./git-core.ts";

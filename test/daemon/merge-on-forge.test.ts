@@ -63,6 +63,32 @@ test("a task whose pull request is already merged only moves", async () => {
   expect(github.requests.filter(({ method }) => method === "PUT")).toEqual([]);
 });
 
+test("a task with commits that its merged pull request lacks does not move, and the answer says how they are merged", async () => {
+  const { merge, github, commit, store } = await startStage();
+  const [pull] = github.state.pulls;
+  if (pull !== undefined)
+    Object.assign(pull, { state: "closed", mergeCommit: "c9", mergedHead: github.state.branches.get(branch) });
+  commit((await store.getTask("b1111"))?.task.workspace ?? "", "stronger\n");
+  const answer = await merge();
+  expect(answer).toMatchObject({ state: "refused", task: { status: "resting" } });
+  expect(answer.reason).toContain(
+    'Pull request 1 was merged into "main" as c9. 1 commit of the task is not in "main".',
+  );
+  expect(answer.reason).toContain("signalbox task create-pr b1111");
+});
+
+test("a task whose pull request was squashed and whose branch has moved since, without new changes, is done", async () => {
+  const { merge, github, git, remote, remoteAt, store } = await startStage();
+  const [pull] = github.state.pulls;
+  const head = remoteAt(branch) ?? "";
+  const squash = git(remote, "commit-tree", "-p", "main", "-m", "squashed", `${head}^{tree}`);
+  git(remote, "update-ref", "refs/heads/main", squash);
+  if (pull !== undefined) Object.assign(pull, { state: "closed", mergeCommit: squash, mergedHead: head });
+  const { workspace = "" } = (await store.getTask("b1111"))?.task ?? {};
+  git(workspace, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--amend", "-m", "reworded");
+  expect(await merge()).toMatchObject({ state: "merged", task: { status: "served" } });
+});
+
 test("a task with a pull request can be merged locally, and the remote gets the commits", async () => {
   const { merge, tip, remoteAt, repository } = await startStage();
   expect(await merge(true)).toMatchObject({ state: "merged", task: { status: "served" } });

@@ -133,6 +133,20 @@ test("each run of a workflow with named agents has one; they are made as needed,
   ]);
   const { runs } = await listRuns(stage.core)({ ...request, query: { all: "true" }, body: {} as never });
   expect(runs.map(({ agent }) => agent).sort()).toEqual(["A", "A", "B", "B"]);
+  // Page by page they are the same, also where the run that a page began with was deleted meanwhile.
+  const page = (query: object) =>
+    listRuns(stage.core)({ ...request, query: { all: "true", ...query }, body: {} as never });
+  const ids = (of: { readonly runs: readonly { readonly id: string }[] }) => of.runs.map(({ id }) => id);
+  const last = await page({ limit: "3" });
+  expect(ids(last)).toEqual(ids({ runs }).slice(1));
+  const first = await page({ limit: "3", before: last.next });
+  expect([...ids(first), ...ids(last)]).toEqual(ids({ runs }));
+  expect([first.next, (await page({})).next]).toEqual([null, null]);
+  const [gone, ...others] = last.runs;
+  await stage.store.runs.remove(gone?.id ?? "");
+  expect([...ids(await page({ before: last.next })), ...others.map(({ id }) => id)]).toEqual(ids(await page({})));
+  for (const query of [{ before: "x" }, { limit: "0" }, { limit: "1001" }])
+    await expect(page(query)).rejects.toMatchObject({ code: "request.invalid" });
   expect(stage.errors).toEqual([]);
 });
 
@@ -305,4 +319,25 @@ test("runs of a workflow without the key have no named agent, and idle agents ar
   await stage.start("t1");
   expect((await stage.live()).map(({ agent }) => agent)).toEqual([undefined]);
   expect((await stage.agents()).map(({ state }) => state)).toEqual(["idle"]);
+});
+
+test("a task whose model may have no agent needs a person, with the command that allows one, and then goes on", async () => {
+  const stage = await stageOf({ agentsPerModel: ["large=0", "small=1"] });
+  await stage.start("t1");
+  const needs = async () => {
+    const stored = (await stage.store.getTask("t1")) ?? expect.fail("There is no such task.");
+    return (await stage.core.needs.of(stored)).map(({ reason, text, fix }) => ({ reason, text, fix }));
+  };
+  expect(await stage.doing()).toEqual({});
+  expect(await needs()).toEqual([
+    {
+      reason: "agent",
+      text: "There is no named agent for large in meter, and none is made. The maximum is 0 (agents.per_model).",
+      fix: "Allow one: signalbox config set agents.per_model '[small=1, large=1]'",
+    },
+  ]);
+  await stage.add("Ada", "large");
+  await stage.rest();
+  expect(await stage.doing()).toEqual({ Ada: "t1/worker#1 large" });
+  expect(await needs()).toEqual([]);
 });

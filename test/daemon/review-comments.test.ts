@@ -36,9 +36,26 @@ test("messages for the gate follow the findings, each trimmed, with a rule betwe
   await review("b1111", [lid], "  The cup is new.\n", "Mind the steam.");
   await review("b1111", [{ id: "F1" }], "It is still hot.");
   expect(firstLines(github.state.comments)).toEqual([
-    "The review found:\n\n- F1 **medium** No lid (`lid.md`)\n\n---\n\nThe cup is new.\n\n---\n\nMind the steam.",
-    "The review found:\n\n- F1 **medium** No lid (`lid.md`)\n\n---\n\nIt is still hot.",
+    "The review found:\n\n- F1 **medium** No lid (`lid.md`)\n\n---\n\n> The cup is new.\n\n---\n\n> Mind the steam.",
+    "The review found:\n\n- F1 **medium** No lid (`lid.md`)\n\n---\n\n> It is still hot.",
   ]);
+});
+
+test("nothing that an agent writes hides what others say to the person", async () => {
+  const { begin, move, review, github } = await forgeStage();
+  await begin();
+  await move("b1111", "offered");
+  const open = { ...lid, evidence: "It has none.\n<!--" };
+  await review("b1111", [open], "All is fine.\n\n<!--", "```\nIt leaks.", "It deletes files.");
+  const [comment = ""] = firstLines(github.state.comments);
+  expect(comment).toBe(
+    [
+      "The review found:\n\n- F1 **medium** No lid (`lid.md`)\n\n  It has none.\n  &lt;!--",
+      "> All is fine.\n>\n> &lt;!--",
+      "> ```\n> It leaks.",
+      "> It deletes files.",
+    ].join("\n\n---\n\n"),
+  );
 });
 
 test("a review's comment is posted once and keeps its text, however often the action is repeated", async () => {

@@ -83,6 +83,36 @@ test("reviewed work is merged; work with a later commit is refused, and a dry ru
   expect([mains("cup.md"), mains("saucer.md")]).toEqual(["", ""]);
 });
 
+test("a merge that brings in commits of another branch is unreviewed, although it changes no file; one of the target is not", async () => {
+  const { merge, git, repository, workspace, mains, explain } = await startReviewed();
+  const make = (branch: string) => {
+    git(repository, "checkout", "-q", "-B", branch, "main");
+    writeFileSync(join(repository, `${branch}.md`), "weeks of work\n");
+    git(repository, "add", "-A");
+    git(repository, "commit", "-qm", branch);
+    git(workspace, "fetch", "-q", repository, branch);
+    git(repository, "checkout", "-q", "main");
+  };
+  make("colleague");
+  git(repository, "commit", "-q", "--allow-empty", "-m", "later");
+  const reviewed = git(workspace, "rev-parse", "HEAD");
+  git(workspace, "merge", "-q", "-s", "ours", "-m", "sync", "FETCH_HEAD");
+  const told = "A merge has brought in 1 commit of another branch";
+  expect(await merge({ dryRun: true })).toMatchObject({ state: "refused", reason: expect.stringContaining(told) });
+  expect(await explain()).toContain(told);
+  expect(mains("cup.md")).toBe("");
+  // The other way round, so that the task's own commits are on the side.
+  git(workspace, "reset", "-q", "--hard", "FETCH_HEAD");
+  git(workspace, "merge", "-q", "-s", "ours", "--no-commit", reviewed);
+  git(workspace, "read-tree", "--reset", "-u", reviewed);
+  git(workspace, "commit", "-qm", "sync");
+  expect(await merge({ dryRun: true })).toMatchObject({ state: "refused", reason: expect.stringContaining(told) });
+  git(workspace, "reset", "-q", "--hard", reviewed);
+  git(workspace, "fetch", "-q", repository, "main");
+  git(workspace, "merge", "-q", "-m", "sync", "FETCH_HEAD");
+  expect(await merge()).toMatchObject({ state: "merged" });
+});
+
 test("unreviewed work is merged on a person's word, once the person was shown the difference", async () => {
   const { merge, diff, commit, judged, mains, store } = await startReviewed();
   await diff();

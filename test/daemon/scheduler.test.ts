@@ -105,6 +105,25 @@ test("a task without autostart waits for a person", async () => {
   expect(await statuses("shy")).toEqual(["busy"]);
 });
 
+test("a task without autostart waits for a person wherever it was created, and starts once a person has moved it there", async () => {
+  const shelved = queue
+    .replace("states:\n", "initial: [shelf, queued]\nstates:\n  shelf: { waits_for: human, next: queued }\n")
+    .replace("slot, next", "slot, do: [acquire_workspace], next");
+  const { create, rest, statuses, core } = await coreStage(shelved, 2);
+  await create("shy", { autostart: false, status: "queued" });
+  await create("shelved", { autostart: false });
+  await rest(3_600_000);
+  expect(await statuses("shy", "shelved")).toEqual(["queued", "shelf"]);
+  const asked = { params: { task: "shy" }, query: {}, body: {}, caller: { kind: "human" as const } };
+  expect(await explainTask(core)({ ...asked, folder: "", lastEvent: "" })).toMatchObject({
+    blocked: [{ reason: "The task does not start by itself.", fix: "signalbox task continue shy" }],
+  });
+  await core.submit("shelved", { kind: "continue", actor: human });
+  await core.submit("shy", { kind: "continue", actor: human });
+  await rest();
+  expect(await statuses("shy", "shelved")).toEqual(["busy", "busy"]);
+});
+
 test("a task that no person has started yet takes no slot from the others", async () => {
   const shelved = queue.replace("states:\n", "states:\n  shelf: { waits_for: human, next: queued }\n");
   const { create, rest, statuses, core } = await coreStage(shelved, 1);

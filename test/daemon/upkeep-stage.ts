@@ -1,4 +1,4 @@
-import type { CorePorts } from "../../src/daemon/create-core.ts";
+import type { CorePorts } from "../../src/daemon/core-ports.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { type GitCoreOptions, startGitCore } from "./git-core.ts";
 

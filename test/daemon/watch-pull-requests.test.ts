@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { forgeStage } from "./forge-stage.ts";
+import { forgeStage, human } from "./forge-stage.ts";
 
 const branch = "signalbox/b1111";
 
@@ -93,14 +93,43 @@ test("if only a person may end the task, the person is asked, once", async () =>
   expect(notes).toEqual([expect.stringMatching(/Pull request 1 was merged\. Is the task done\?/)]);
 });
 
-test("a closed pull request cancels nothing: the person is asked", async () => {
-  const { pull, look, events, notes, core, rings } = await withPull();
+test("a closed pull request cancels nothing: the person is asked, once, and it is watched again once it is opened again", async () => {
+  const { pull, look, events, notes, core, until } = await withPull();
   pull.state = "closed";
   await look();
-  while (rings.length > 0) await look();
+  await look();
   expect((await core.store.getTask("b1111"))?.task).toMatchObject({ status: "resting" });
   expect((await events("b1111", "pr.closed")).length).toBe(1);
   expect(notes).toEqual([expect.stringMatching(/was closed unmerged/)]);
+  pull.state = "open";
+  await look();
+  Object.assign(pull, { state: "closed", mergeCommit: "c9" });
+  await look();
+  await until("b1111", ({ task }) => task.status === "served");
+});
+
+test("a merge that the forge was asked for before its task ended is reported once it comes through, also after a restart", async () => {
+  const { pull, look, events, notes, store, core, until, rings } = await withPull();
+  const record = await store.pullRequests.get("b1111");
+  // As a daemon leaves it that was killed before the forge had answered.
+  if (record !== undefined) await store.pullRequests.put({ ...record, told: { ...record.told, merge: "5" } });
+  await core.submit("b1111", { kind: "move", to: "dropped", actor: human });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  Object.assign(pull, { state: "closed", mergeCommit: "c9" });
+  await look();
+  expect((await events("b1111", "pr.merged")).map(({ data }) => data.commit)).toEqual(["c9"]);
+  expect(notes).toEqual([expect.stringContaining("The task is in dropped, which is the end.")]);
+  while (rings.length > 0) await look();
+  expect(notes).toHaveLength(1);
+});
+
+test("the open pull request of a task that has ended is not watched", async () => {
+  const { github, look, core, until, rings } = await withPull();
+  await core.submit("b1111", { kind: "move", to: "dropped", actor: human });
+  await until("b1111", ({ isOpen }) => !isOpen);
+  github.forget();
+  while (rings.length > 0) await look();
+  expect(github.requests).toEqual([]);
 });
 
 test("a task that is held for want of an approval continues once there is one", async () => {

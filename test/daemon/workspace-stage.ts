@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { spawnCommands } from "../../src/adapters/system.ts";
-import type { CorePorts } from "../../src/daemon/create-core.ts";
+import type { CorePorts } from "../../src/daemon/core-ports.ts";
 import { portVariable, runCommand } from "../../src/daemon/effects/commands.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";

@@ -309,7 +309,7 @@ test("history names the person who sets a value, pauses or resumes, and says tha
     (await api(`/v1/events?after=${from}&limit=5000`)).json.events
       .filter(({ task }: { task: string }) => task === "")
       .map(({ type, by, data }: { type: string; by: string; data: Record<string, unknown> }) =>
-        [type, by, data.request ?? data.keys].join(" "),
+        [type, by, data.request ?? data.keys ?? data.project ?? ""].join(" ").trim(),
       );
   const last = async () => (await api("/v1/events?limit=5000")).json.last;
   const begin = await last();
@@ -324,7 +324,9 @@ test("history names the person who sets a value, pauses or resumes, and says tha
   const paused = await last();
   expect((await signalbox(["pause", "--all"])).code).toBe(0);
   expect((await signalbox(["resume", "--all"])).code).toBe(0);
-  expect(await after(paused)).toEqual(["request.granted human pause", "request.granted human resume"]);
+  expect(await after(paused)).toEqual([
+    ...["pause.began human", "request.granted human pause", "pause.ended human", "request.granted human resume"],
+  ]);
   const { stdout } = await signalbox(["events", "--after", String(paused)]);
   expect(stdout).toMatch(/home {3}request\.granted {4}human {6,}pause: \{"all":true,"now":false\}/);
 });

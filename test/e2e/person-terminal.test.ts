@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../agents/stage.ts";
@@ -31,9 +31,13 @@ test("on a terminal an answer is written in the editor, with the question below 
   });
   /** An editor that records its file, and then writes above it. */
   const editor = join(base, "editor");
-  const lines = ["#!/bin/sh", `cp "$1" '${base}/seen'`, 'printf "Arabica.\\n# Really" | cat - "$1" > "$1.new"'];
-  writeFileSync(editor, [...lines, 'mv "$1.new" "$1"', ""].join("\n"), { mode: 0o755 });
   const command = `'${process.execPath}' '${main}' task`;
+  const [seen, closing] = [join(base, "seen"), join(base, "closing")];
+  const other = await atDesk("weaker");
+  // While there is a file `closing`, somebody cancels the other task meanwhile.
+  const close = `if [ -e '${closing}' ]; then ${command} cancel ${other} >/dev/null 2>&1; fi`;
+  const lines = ["#!/bin/sh", `cp "$1" '${seen}'`, close, 'printf "Arabica.\\n# Really" | cat - "$1" > "$1.new"'];
+  writeFileSync(editor, [...lines, 'mv "$1.new" "$1"', ""].join("\n"), { mode: 0o755 });
   // The window stays open, and runs the lines one after the other.
   outer("new-session", "-d", "-x", "150", "-y", "50", "env", `VISUAL=${editor}`, "PAGER=sed s/^/paged:/", "sh");
   const screen = () => outer("capture-pane", "-p", "-J");
@@ -52,17 +56,21 @@ test("on a terminal an answer is written in the editor, with the question below 
     return shows(until);
   };
 
-  // The way has a closed gate.
-  const refused = await runs(`${command} answer ${id}`, /^ended with 1$/m);
-  const [, kept = ""] = /Your text is kept in (\S+)/.exec(refused) ?? [];
-  expect(readFileSync(kept, "utf8")).toMatch(/^Arabica\.\n# Really\n# ------/);
-  expect(readFileSync(join(base, "seen"), "utf8")).toMatch(
-    /^\n# ------ .* ------\n[\s\S]*^# Which beans\?\n#\n# How many\?$/m,
-  );
-  expect((await json("task", "show", id)).document.text).not.toContain("Arabica");
+  // The way has a closed gate: nothing is to be written that will be refused.
+  await runs(`${command} answer ${id}`, /^ended with 1$/m);
+  expect(existsSync(seen)).toBe(false);
 
   const { text } = (await json("task", "show", id)).document;
-  await signalbox(["task", "edit", id, "--file", "-"], `${text}\n## Notes\n\nThere are some.\n`);
+  for (const each of [id, other])
+    await signalbox(["task", "edit", each, "--file", "-"], `${text}\n## Notes\n\nThere are some.\n`);
+  writeFileSync(closing, "");
+  const refused = await runs(`${command} answer ${other}`, /Your text is kept in[\s\S]*^ended with 1$/m);
+  rmSync(closing);
+  const [, kept = ""] = /Your text is kept in (\S+)/.exec(refused) ?? [];
+  expect(readFileSync(kept, "utf8")).toMatch(/^Arabica\.\n# Really\n# ------/);
+  expect(readFileSync(seen, "utf8")).toMatch(/^\n# ------ .* ------\n[\s\S]*^# Which beans\?\n#\n# How many\?$/m);
+  expect((await json("task", "show", other)).document.text).not.toContain("Arabica");
+
   // Continuing without an answer is asked on a terminal, and refused elsewhere.
   await runs(`echo n | ${command} continue ${id}`, /signalbox task answer .*[\s\S]*^ended with 1$/m);
   await runs(

@@ -121,7 +121,9 @@ states:
   );
   for (const summary of ["One pot", "Two pots"])
     await signalbox(["task", "create", summary, "--workflow", "line", "--no-spawn"], coffee);
-  expect((await signalbox(["task", "spawn", "1"], coffee)).stderr).toMatch(/^To see its agent at work: /);
+  expect((await signalbox(["task", "spawn", "1"], coffee)).stderr).toMatch(
+    /^To see when its agent is at work: signalbox task explain /,
+  );
   await signalbox(["pause", "--project", "coffee"], coffee);
   const { stderr } = await signalbox(["task", "spawn", "2"], coffee);
   expect(stderr).toBe(

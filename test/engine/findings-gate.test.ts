@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { Surroundings } from "../../src/engine/allowance.ts";
 import { explain } from "../../src/engine/explain.ts";
-import { emptyLedger, type Ledger, takeReview } from "../../src/engine/findings.ts";
+import { emptyLedger, type Ledger } from "../../src/engine/findings.ts";
 import { needsOf } from "../../src/engine/needs.ts";
 import { personActions } from "../../src/engine/person-actions.ts";
 import { takeDecision } from "../../src/engine/person-findings.ts";
+import { takeReview } from "../../src/engine/review.ts";
 import type { Task } from "../../src/engine/task.ts";
 import { builtIn, drive } from "./drive.ts";
 

@@ -21,7 +21,7 @@ schemas:
   review: { type: object, required: [findings], properties: { findings: { type: array } } }
 prompts:
   look: Look.
-  judge: "Reports: {reports} Known: {findings} Closed: {closed_findings} Refused: {reason}"
+  judge: "Reports: {reports} Known: {findings} Closed: {closed_findings} Refused: {refused}"
   fix: "Fix {approved}"
 `);
 
@@ -223,14 +223,15 @@ test.each([
   expect(states()).toEqual(["F1 open"]);
 });
 
-test("a task has at most 200 findings, an agent adds none, and a workflow without reviews takes none", () => {
+test("a person adds a finding to 200 others, an agent adds none, and a workflow without reviews takes none", () => {
   const { task, scouts, judge } = atPanel();
   const add = (role: string, of = task) =>
     reasonsOf(of.request({ kind: "own_finding", actor: { role }, finding: own })).map(({ text }) => text);
   expect(add("scout")).toEqual(["Only a person can add findings."]);
   scouts();
   judge(Array.from({ length: 200 }, (_, i) => ({ ...key, title: `Leak${i}` })));
-  expect(add("human")).toEqual(["The task has 200 findings; at most 200 are allowed."]);
+  expect(task.request({ kind: "own_finding", actor: { role: "human" }, finding: own }).kind).toBe("stayed");
+  expect(task.task.ledger?.findings).toHaveLength(201);
   expect(add("human", drive(builtIn("default")))).toEqual([
     expect.stringMatching(/^No reviewer of the workflow "default"/),
   ]);
@@ -287,4 +288,32 @@ test("a member that fails otherwise is tried again", () => {
   const { task } = atPanel();
   task.ended("scout/1", "error");
   expect(Object.keys(task.task.runs).toSorted()).toEqual(["scout/1", "scout/2"]);
+});
+
+test("a judge is told why its answer was refused, and nothing where none was, whatever the task came back for", () => {
+  const { task, scouts, judge } = atPanel();
+  scouts();
+  const told = () => buildPrompt(workflow, { ...task.task, reason: "You approved F1." }, "judge", {});
+  expect(told()).toMatchObject({ text: expect.stringMatching(/Refused: $/) });
+  task.ended("judge", "ok", {});
+  expect(told()).toMatchObject({ text: expect.stringMatching(/Refused: .*findings/) });
+  judge([key]);
+  task.continue();
+  task.request({ kind: "finding", actor: { role: "human" }, findings: ["F1"], state: "approved", reason: "" });
+  expect(told()).toMatchObject({ text: expect.stringMatching(/Refused: $/) });
+});
+
+test("where only the judge has failed, continuing starts only the judge, unless the branch has moved since", () => {
+  const started = (isMoved: boolean) => {
+    const { task, scouts } = atPanel();
+    scouts([key]);
+    for (let i = 0; i < 3; i++) task.ended("judge", "ok", {});
+    expect(task.task.held).toMatchObject({ word: "invalid" });
+    if (isMoved) task.commit("c9");
+    task.continue();
+    const prompt = buildPrompt(workflow, task.task, "judge", {});
+    return [task.effects.map(({ agent }) => agent?.role), prompt.ok && prompt.text.includes(key.title)];
+  };
+  expect(started(false)).toEqual([["judge"], true]);
+  expect(started(true)[0]).toEqual(["scout", "scout"]);
 });

@@ -41,7 +41,6 @@ export function assemble({ folder, clock, performers, wrap = (store) => store }:
     humanToken: "sbh_x",
     performers: () => performers,
     config: () => ({ values: {}, problems: [] }),
-    address: () => "",
     stop: () => {},
   });
   const handlers = createHandlers(core);

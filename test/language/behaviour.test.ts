@@ -782,8 +782,9 @@ test("A review that leaves out an open finding is `invalid`, and the reason name
   expect(life.task).toMatchObject({ status: "a", held: { word: "invalid" }, ledger });
 });
 
-test("A finding is closed by a review or a person, and opened again only if its file has changed and the evidence is new; a fixed one that a review names by its id needs no new evidence.", () => {
+test("A finding is closed by a review that names its id, or by a person, and opened again only if its file has changed and the evidence is new; a fixed one that a review names by its id needs no new evidence.", () => {
   const life = begin(reviewing);
+  const cold = { title: "It is cold", file: "cup.ts", line: 3, severity: "high", evidence: "20 degrees in the cup" };
   life.settle();
   life.ended("critic", "ok", { findings: [cold, { title: "No lid", file: "cup.ts" }] });
   const decide = (state: "approved" | "dismissed", findings: readonly string[], actor: { role: string } = human) =>

@@ -10,8 +10,9 @@ import {
   storeClosed,
   taskExists,
 } from "../../src/adapters/sqlite/faults.ts";
+import { isNewStay } from "../../src/adapters/sqlite/tasks.ts";
 import type { Task } from "../../src/engine/task.ts";
-import type { Kept } from "../../src/ports/records.ts";
+import type { Kept, WebKey } from "../../src/ports/records.ts";
 import type {
   Collection,
   Project,
@@ -38,6 +39,7 @@ import {
   type Run,
   removeTasks,
   retryFailed,
+  type Snapshot,
   snapshot,
   type Tables,
   type TaskRow,
@@ -69,6 +71,7 @@ export function createMemoryStore(): Store {
     ...createEffects(tables, read, write),
     ...createArtifacts(tables, read, write),
     ...createCollections(tables, read, write),
+    ...createWebKeys(read, write),
     ...createUpkeep(tables, read),
     close: async () => {
       await undefined;
@@ -113,6 +116,7 @@ export function createCollections(tables: Tables, read: Run, write: Run): Pick<S
     calls: of("calls"),
     chatQuestions: of("chatQuestions"),
     seen: of("seen"),
+    workSizes: of("workSizes"),
   };
 }
 
@@ -143,12 +147,29 @@ function createCollection<T extends Kept>(tables: Tables, kind: Kind, read: Run,
   };
 }
 
+/** The links and sessions of browsers. */
+function createWebKeys(read: Run, write: Run): Pick<Store, "webKeys"> {
+  const keys = new Map<string, Snapshot<WebKey>>();
+  return {
+    webKeys: {
+      put: (key) => write(() => void keys.set(key.id, snapshot(key))),
+      list: () => read(() => [...keys.values()].map((each) => each.read())),
+      take: (id) =>
+        write(() => {
+          const found = keys.get(id);
+          keys.delete(id);
+          return found?.read();
+        }),
+    },
+  };
+}
+
 /** The history. */
 export function createEvents(
   tables: Tables,
   read: Run,
   write: Run,
-): Pick<Store, "addEvents" | "listEvents" | "lastEvent" | "lastNumber"> {
+): Pick<Store, "addEvents" | "listEvents" | "listEventsBefore" | "lastEvent" | "lastNumber"> {
   return {
     addEvents: (id, events, at) =>
       write(() => {
@@ -169,6 +190,14 @@ export function createEvents(
         }
         return found;
       }),
+    listEventsBefore: ({ task, project }, before, limit) =>
+      read(() =>
+        tables.events
+          .filter((event) => event.position < before)
+          .filter((event) => event.task === (task ?? event.task) && event.project === (project ?? event.project))
+          .toReversed()
+          .slice(0, limit),
+      ),
     lastEvent: () => read(() => tables.events.at(-1)?.position ?? 0),
     lastNumber: () => read(() => tables.last.number),
   };
@@ -274,6 +303,7 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
       document: document === undefined ? row.document : snapshot(document),
     };
     Object.assign(row, { branch, status, parent, isOpen, revision: revision + 1, updatedAt: at, ...texts });
+    if (isNewStay(events)) row.enteredAt = at;
     if (dropsOwed) for (const effect of row.effects.filter(isOpenEffect)) effect.state = "dropped";
     if (retriesFailed) retryFailed(row, at);
     for (const [owner, text] of evidence) owner.artifacts.push(text);
@@ -293,7 +323,7 @@ export function createTasks(tables: Tables, read: Run, write: Run): Tasks {
         const { id, number, branch, status, parent } = task;
         const row: TaskRow = {
           ...{ id, project, number, branch, status, parent, isOpen: true, revision: 1, data: snapshot(task) },
-          ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, effects: [], artifacts: [] },
+          ...{ order: tables.last.task + 1, createdAt: at, updatedAt: at, enteredAt: at, effects: [], artifacts: [] },
           document: snapshot(document),
         };
         const happened = prepare(tables, row, { revision: 1, entry: task.entry, at, events, effects });

@@ -121,8 +121,9 @@ function fits(row: TaskRow, filter: TaskFilter): boolean {
   return row.project === project && row.status === status && row.parent === parent && row.isOpen === isOpen;
 }
 
-export function toStoredTask({ data, revision, isOpen, createdAt, updatedAt, order }: TaskRow): StoredTask {
-  return { task: data.read(), revision, isOpen, createdAt, updatedAt, order };
+export function toStoredTask(row: TaskRow): StoredTask {
+  const { data, revision, isOpen, createdAt, updatedAt, enteredAt, order } = row;
+  return { task: data.read(), revision, isOpen, createdAt, updatedAt, enteredAt, order };
 }
 
 /** An immutable copy of a value, as a JSON round trip would make it. */
@@ -222,7 +223,7 @@ export type Kind = (typeof kinds)[number];
 const kinds = [
   ...(["agents", "workspaces", "runs", "credentials"] as const),
   ...(["messages", "conversations", "usage", "merges", "pullRequests", "calls"] as const),
-  ...(["chatQuestions", "seen"] as const),
+  ...(["chatQuestions", "seen", "workSizes"] as const),
 ] as const;
 
 export interface KeptRow {
@@ -251,6 +252,7 @@ export interface TaskRow {
   isOpen: boolean;
   revision: number;
   updatedAt: number;
+  enteredAt: number;
   data: Snapshot<Task>;
   document: Snapshot<StoredDocument>;
 }

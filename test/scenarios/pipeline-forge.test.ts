@@ -81,8 +81,8 @@ scenario(
       expect.stringMatching(
         /^The review found:[\s\S]*F1 \*\*high\*\* It is cold[\s\S]*F2[\s\S]*F3 \*\*medium\*\* The mill is loud/,
       ),
-      "Mind the handle.",
-      "It is hot.",
+      "> Mind the handle.",
+      "> It is hot.",
     ]);
     expect(second).toContain("F2 **medium** It is small");
     expect(second).toContain("Fixed: F1.");

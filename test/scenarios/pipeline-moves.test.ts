@@ -280,6 +280,18 @@ scenario(
     expect(life.heard("writer")[1]).toContain("Earlier feedback: Say more.");
   },
 );
+for (const to of ["IMPLEMENT", "SPEC"])
+  scenario(
+    `SPEC_REVIEW → ${to} (human asked): of a specification that was sent back three times, a person decides where it goes`,
+    { preset: "full-pipeline", turns: { SPEC_REVIEW: [{ answer: { outcome: "revise", reason: "Say more." } }] } },
+    async (life) => {
+      await life.spawn();
+      await life.isHeld();
+      life.teach({ [to]: hangs });
+      await life.does("moveTask", { to });
+      expect((await life.reaches(to)).held).toBeUndefined();
+    },
+  );
 scenario(
   "TESTING → IMPLEMENT (engine rule 3): failing tests send the work back, whatever the agent says, and the implementer sees them",
   { tests: broken, turns: { IMPLEMENT: [{ writes: { "broken.md": "broken" } }, { deletes: ["broken.md"] }] } },

@@ -9,7 +9,7 @@ import { build, during, untilGo } from "./steps.ts";
 // What only real programs, git, terminals and the command line can show. The moves are in pipeline-moves.test.ts.
 const scenes = await openScenes("pipeline", { change: withQuickRetries });
 afterAll(scenes.close);
-writeFileSync(join(scenes.repository, "Makefile"), "test:\n\ttest ! -e broken.md\n");
+writeFileSync(join(scenes.repository, "Makefile"), "test:\n\ttest ! -e broken.md || test -e local.ok\n");
 scenes.git(scenes.repository, "add", "-A");
 scenes.git(scenes.repository, "commit", "-qm", "tests");
 scenes.git(scenes.repository, "push", "-q", "origin", "main");
@@ -57,6 +57,35 @@ scenario(
     await life.gaveBack();
   },
   { flags: ["--preset", "full-pipeline"] },
+);
+scenario(
+  scenes,
+  "tests that pass because of a file that git ignores count as failed, and name the file",
+  but({
+    implementer: [
+      during(
+        "IMPLEMENT",
+        { write: { file: ".gitignore", text: "local.ok\nnode_modules\n" } },
+        { write: { file: "broken.md", text: "x\n" } },
+        { write: { file: "local.ok", text: "x\n" } },
+        { write: { file: "node_modules/dependency.js", text: "x\n" } },
+        { commit: "broken" },
+      ),
+      passes,
+    ],
+  }),
+  async (life) => {
+    await life.does("spawn");
+    await life.reaches("PR_HUMAN_REVIEW");
+    await life.does("continue");
+    await life.until(({ tested, status }) => tested?.word === "tests" || status === "MERGE_READY");
+    const story = await life.story();
+    expect(story).toMatch(
+      /The tests pass in the workspace, which has files that the commit \w{10} does not have: local\.ok\. /,
+    );
+    expect((await life.now()).status).not.toBe("MERGE_READY");
+  },
+  quick,
 );
 scenario(
   scenes,

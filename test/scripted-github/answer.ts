@@ -128,7 +128,7 @@ function removeLabel(state: GithubState, [number, label]: readonly string[]): Re
 function addComment(state: GithubState, [number]: readonly string[], { body }: Asked): Reply {
   if (pullOf(state, number) === undefined && issueOf(state, number) === undefined) return refuse(404, "Not Found");
   const id = 1_000 + state.comments.length;
-  const comment = { id, pull: Number(number), author: "signalbox", association: "OWNER", body: String(body.body) };
+  const comment = { id, pull: Number(number), author: state.account, association: "OWNER", body: String(body.body) };
   state.comments.push(comment);
   return { status: 201, json: describeComment(state, comment) };
 }
@@ -141,6 +141,7 @@ function merge(state: GithubState, [number]: readonly string[], { body }: Asked)
   if (state.refuseMerge !== undefined) return refuse(state.refuseMerge.status, state.refuseMerge.message);
   if (pull.state === "closed" || pull.draft || !pull.mergeable) return refuse(405, "Pull Request is not mergeable");
   pull.state = "closed";
+  pull.mergedHead = String(body.sha);
   pull.mergeCommit = `${body.merge_method}-of-${body.sha}`;
   state.branches.set(pull.base, pull.mergeCommit);
   return { status: 200, json: { sha: pull.mergeCommit, merged: true, message: "Pull Request successfully merged" } };
@@ -207,7 +208,7 @@ export function describePull(state: GithubState, pull: ScriptedPull) {
     draft: pull.draft,
     head: {
       ref: pull.head,
-      sha: state.branches.get(pull.head) ?? `last-of-${pull.head}`,
+      sha: pull.mergedHead ?? state.branches.get(pull.head) ?? `last-of-${pull.head}`,
       repo: { id: pull.isFromFork ? 2 : 1 },
     },
     base: { ref: pull.base, sha: state.branches.get(pull.base) ?? "", repo: { id: 1 } },
@@ -247,7 +248,7 @@ export function describeComment(state: GithubState, comment: ScriptedComment) {
   const { author, association, pull, ...rest } = comment;
   return {
     ...rest,
-    user: { login: author },
+    user: { login: author, type: author.endsWith("[bot]") ? "Bot" : "User" },
     author_association: association,
     html_url: `${urlOf(state, pull)}#comment-${comment.id}`,
     created_at: timeOf(comment.id),
@@ -267,6 +268,8 @@ function urlOf({ owner, name }: GithubState, number: number): string {
 export interface GithubState {
   readonly owner: string;
   name: string;
+  /** Whose token it is; that of an app ends with `[bot]`. */
+  account: string;
   /** The commit of each branch. */
   readonly branches: Map<string, string>;
   readonly pulls: ScriptedPull[];
@@ -296,6 +299,8 @@ export interface ScriptedPull {
   base: string;
   draft: boolean;
   mergeCommit: string | undefined;
+  /** The head that was merged: what is pushed to the branch later does not count. */
+  mergedHead?: string;
   mergeable: boolean;
   /** It is asked so many times before it knows whether it can be merged. */
   unknownFor: number;
@@ -352,6 +357,7 @@ export function createGithubState(): GithubState {
   return {
     owner: "acme",
     name: "coffee",
+    account: "signalbox",
     branches: new Map([["main", "c0"]]),
     pulls: [],
     issues: [],

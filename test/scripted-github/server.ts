@@ -115,6 +115,11 @@ interface WrittenReply {
 
 function replyTo(state: GithubState, { method, url, token, body }: Asked): WrittenReply {
   if (!token) return written({ status: 401, json: { message: "Bad credentials" } });
+  // The token of an app has no user.
+  if (url.pathname === "/user")
+    return state.account.endsWith("[bot]")
+      ? written({ status: 403, json: { message: "Resource not accessible by integration" } })
+      : written({ status: 200, json: { login: state.account } });
   const [, byName, byId] = /^\/(?:repos\/([^/]+\/[^/]+)|repositories\/(1))(?:\/|$)/.exec(url.pathname) ?? [];
   const path = url.pathname
     .split("/")

@@ -165,7 +165,6 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     forgeOf: async () => forge,
     agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },
     config: () => ({ values: world.config, problems: [] }),
-    address: () => "",
     stop: () => undefined,
   });
   const handlers = createHandlers(core);

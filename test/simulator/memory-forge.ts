@@ -1,18 +1,23 @@
 import { Fault } from "../../src/fault.ts";
 import type { Forge, PullRequest, WantedPullRequest } from "../../src/ports/forge.ts";
 import type { Repositories } from "./memory-repositories.ts";
-import { mainBranch } from "./world.ts";
 
 /** A pull request as it is on the forge, whatever the daemon has recorded. */
 export interface MemoryPullRequest {
   readonly number: number;
-  readonly wanted: WantedPullRequest;
+  wanted: WantedPullRequest;
   state: PullRequest["state"];
   /** The commit of the head that was merged, and the merge. */
-  merged: { readonly head: string; readonly commit: string } | undefined;
+  merged: { readonly head: string; readonly commit: string; readonly isByHand: boolean } | undefined;
   /** In the order in which they were written. */
   readonly comments: { readonly key: string; readonly text: string }[];
   isApproved: boolean;
+}
+
+/** What happens while the forge is asked. Replaced by tests, which let it take its time. */
+export interface ForgePace {
+  /** `merge`: nothing speaks against the merge, which is made next. */
+  before(what: "statusOf" | "merge"): Promise<void>;
 }
 
 /** A forge in memory, beside a remote whose branches are in `repositories.remote`. It accepts and refuses what GitHub does. */
@@ -21,6 +26,9 @@ export interface MemoryForge {
   readonly pulls: readonly MemoryPullRequest[];
   /** The pull requests that were opened for a task, by the text that describes them. */
   pullsOf(task: string): readonly MemoryPullRequest[];
+  /** Somebody merges it on the forge, whatever the daemon thinks of it. */
+  mergeByHand(pull: MemoryPullRequest): void;
+  readonly pace: ForgePace;
 }
 
 export interface MemoryForgePorts {
@@ -56,8 +64,21 @@ export function createMemoryForge(ports: MemoryForgePorts): MemoryForge {
     if (isApproved) return "approved";
     return needsApproval ? "required" : "none";
   };
+  const join = (pull: MemoryPullRequest, isByHand: boolean): string => {
+    const [head, base] = [headOf(pull), remote.get(pull.wanted.base) ?? ""];
+    const result = joined(pull);
+    const tree = result.kind === "merged" ? result.tree : commits.get(base).tree;
+    const commit = commits.add([base, head], tree, `merge of pull request ${pull.number}`);
+    remote.set(pull.wanted.base, commit);
+    pull.state = "merged";
+    pull.merged = { head, commit, isByHand };
+    return commit;
+  };
+  const pace: ForgePace = { before: async () => {} };
   return {
     pulls,
+    pace,
+    mergeByHand: (pull) => void join(pull, true),
     pullsOf: (task) => pulls.filter(({ wanted }) => wanted.body.includes(`(\`${task}\`)`)),
     port: {
       async openPullRequest(wanted) {
@@ -78,6 +99,7 @@ export function createMemoryForge(ports: MemoryForgePorts): MemoryForge {
       },
       getPullRequest: async (number) => view(mustHave(number)),
       async statusOf(number) {
+        await pace.before("statusOf");
         const pull = mustHave(number);
         const isBlocked = pull.state === "open" && joined(pull).kind === "conflict";
         return {
@@ -101,17 +123,13 @@ export function createMemoryForge(ports: MemoryForgePorts): MemoryForge {
         const pull = mustHave(number);
         if (pull.merged !== undefined) return { kind: "merged", commit: pull.merged.commit };
         const head = headOf(pull);
-        const base = remote.get(mainBranch) ?? "";
         if (head !== expectedHead) return { kind: "moved", reason: "The head is another commit." };
         if (reviewOf(pull) === "required") return { kind: "unapproved", reason: "An approval is missing." };
         const result = joined(pull);
         if (result.kind === "conflict") return { kind: "unmergeable", reason: "There are conflicts." };
         await merging(pull, head);
-        const tree = result.kind === "merged" ? result.tree : commits.get(base).tree;
-        const commit = commits.add([base, head], tree, `merge of pull request ${number}`);
-        remote.set(mainBranch, commit);
-        pull.state = "merged";
-        pull.merged = { head, commit };
+        await pace.before("merge");
+        const commit = join(pull, false);
         return { kind: "merged", commit };
       },
       async deleteBranch(name, expectedCommit) {

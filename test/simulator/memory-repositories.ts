@@ -219,6 +219,7 @@ export function createMemoryControl(
       commits.changed(from, to).map((path) => ({ path: nameOf(path), change: "modified", from: undefined })),
     diff: async () => ({ bytes: new Uint8Array(), isCut: false }),
     changedLines: async () => [],
+    diffFile: async () => ({ bytes: new Uint8Array(), lines: 0, hasMore: false, hidden: [] }),
     mergeOf: async () => undefined,
     async listCommits(commit, without) {
       const known = new Set(without.flatMap((each) => [...commits.containedIn(each)]));

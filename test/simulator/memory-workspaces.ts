@@ -1,7 +1,7 @@
 import { Fault } from "../../src/fault.ts";
 import type { WorkspaceKind } from "../../src/ports/workspaces.ts";
 import { makeMemoryFolder } from "./memory-files.ts";
-import type { Folder, Repositories } from "./memory-repositories.ts";
+import { changedPaths, type Folder, type Repositories } from "./memory-repositories.ts";
 import type { World } from "./world.ts";
 
 export interface MemoryWorkspacesPorts {
@@ -117,6 +117,10 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
       const commit = commits.add([repositories.head(folder)], new Map(folder.files), `${message} ${date}`);
       repositories.setHead(folder, commit);
       return commit;
+    },
+    async uncommittedPaths(path) {
+      const folder = mustHave(path);
+      return changedPaths(commits.get(repositories.head(folder)).tree, folder.files);
     },
     diffUncommitted: async () => ({ bytes: new Uint8Array(), isCut: false, lines: [] }),
     async deleteBranch(branch, commit) {

@@ -100,7 +100,9 @@ export async function checkTested(world: World, before: Task, after: Task): Prom
   if (before.status === after.status || outcome !== "done") return;
   const [pull] = world.forge?.pullsOf(after.id) ?? [];
   const merge = await world.store.merges.get(after.id);
-  const merged = pull?.merged?.head ?? merge?.commit ?? world.repositories.refs.get(taskRef(after.id)) ?? "";
+  // What somebody else merges on the forge may have more commits, which the daemon has not seen.
+  const own = pull?.merged?.isByHand === true ? undefined : (pull?.merged?.head ?? merge?.commit);
+  const merged = own ?? world.repositories.refs.get(taskRef(after.id)) ?? "";
   checkPassed(world, after, merged);
 }
 

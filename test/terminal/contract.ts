@@ -113,18 +113,18 @@ export function terminalContract(name: string, createStage: () => Promise<Termin
     test("a text arrives as one paste, without characters that could end it", async () => {
       await stage.open({ run: "r-1" });
       await stage.terminal.paste("r-1", "one\n\ttwo; #(x)\r\nthree\x1b[201~\x9b\x00\x03\x7f ж🚂;");
-      await stage.terminal.press("r-1", ["Enter", ";", "C-u"]);
+      await stage.terminal.press("r-1", ["ж", "Enter", ";", "C-u"]);
       await stage.terminal.paste("r-1", "\x1b");
       await until(
         () => stage.received("r-1"),
         (text) => text.endsWith("\x15"),
       );
-      expect(await stage.received("r-1")).toBe("<one\n\ttwo; #(x)\nthree[201~ ж🚂;>\r;\x15");
+      expect(await stage.received("r-1")).toBe("<one\n\ttwo; #(x)\nthree[201~ ж🚂;>ж\r;\x15");
     });
 
     test("only keys can be pressed", async () => {
       await stage.open({ run: "r-1" });
-      for (const key of ["Return please", "", "-t", "C-", "\x1b", "ж"])
+      for (const key of ["Return please", "", "-t", "C-", "\x1b", "жж", "\u200b", "\u00a0"])
         await expect(stage.terminal.press("r-1", [key])).rejects.toMatchObject({ code: "terminal.key" });
       expect(await stage.received("r-1")).toBe("");
     });

@@ -6,7 +6,7 @@ import type { Git } from "../../ports/git.ts";
 import { collect, syncFrom } from "./control/collect.ts";
 import { dropContainedRefs, listTaskRefs, moveRef, openControl, tidy } from "./control/control.ts";
 import type { ControlGit } from "./control/control-git.ts";
-import { changedFiles, changedLines, diff, fileAt } from "./control/diff.ts";
+import { changedFiles, changedLines, diff, diffFile, fileAt } from "./control/diff.ts";
 import { listFiles, replaceFiles } from "./control/files.ts";
 import { commitAt, countCommits, isAncestor, listCommits, mergeBase, mergeOf } from "./control/history.ts";
 import { merge, mergeAll, predictConflicts, revertMerge } from "./control/merge.ts";
@@ -85,6 +85,7 @@ function controlRepository(control: ControlGit): ControlRepository {
     changedFiles: (from, to) => changedFiles(control, from, to),
     diff: (from, to, most) => diff(control, from, to, most),
     changedLines: (from, to) => changedLines(control, from, to),
+    diffFile: (from, to, order) => diffFile(control, from, to, order),
     mergeOf: (commit, tip) => mergeOf(control, commit, tip),
     listCommits: (commit, without) => listCommits(control, commit, without),
     fileAt: (commit, path, most) => fileAt(control, commit, path, most),

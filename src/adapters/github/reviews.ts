@@ -29,10 +29,14 @@ export async function commentsSince(
 ): Promise<CommentBatch> {
   const told = readPosition(position);
   const list = (...rest: readonly (string | number)[]) => client.getAll(pathOf(repository, ...rest));
+  const reviews = await list("pulls", number, "reviews");
+  const lines = await list("pulls", number, "comments");
+  const general = await list("issues", number, "comments");
+  const isOwn = await ownAmong(client, [...reviews, ...lines, ...general]);
   const written = [
-    ...(await list("pulls", number, "reviews")).flatMap(readReviewText),
-    ...(await list("pulls", number, "comments")).map(readLineComment),
-    ...(await list("issues", number, "comments")).map(readGeneralComment),
+    ...reviews.flatMap((json) => readReviewText(json, isOwn)),
+    ...lines.map((json) => readLineComment(json, isOwn)),
+    ...general.map((json) => readGeneralComment(json, isOwn)),
   ];
   // Deletions between two requests shift the rest to other pages, so some may appear twice.
   const comments = [...new Map(written.map((each) => [each.id, each])).values()]
@@ -75,6 +79,21 @@ function markerOf(key: string): string {
   // The key must not end the marker.
   const safe = key.replace(/[^\w.:#/@-]/gu, (character) => encodeURIComponent(character)).replaceAll("--", "-%2D");
   return `<!-- signalbox:${safe} -->`;
+}
+
+/** Whether a comment was written by the account that the token belongs to. */
+type IsOwn = (comment: unknown) => boolean;
+
+/**
+ * Anybody can write a marker into a comment: only the author tells whether a marked comment is ours. GitHub names no account for
+ * the token of an app: then the comments of any app count, which people must have installed in the repository.
+ */
+async function ownAmong(client: GithubClient, comments: readonly unknown[]): Promise<IsOwn> {
+  if (!comments.some((each) => isMarked(textAt(each, "body")))) return () => false;
+  const account = await client.get("user", { absent: [403, 404] });
+  const login = textAt(account, "login").toLowerCase();
+  if (login === "") return (comment) => textAt(comment, "user", "type") === "Bot";
+  return (comment) => textAt(comment, "user", "login").toLowerCase() === login;
 }
 
 /** Whether a text ends with this marker. At any other position it may be a quotation. */
@@ -126,34 +145,34 @@ function failure(name: string, url: string, said: readonly string[], word: strin
 }
 
 /** A comment on a line. If the line is no longer in the diff, it has its original number. */
-function readLineComment(json: unknown): ForgeComment {
+function readLineComment(json: unknown, isOwn: IsOwn): ForgeComment {
   const answers = numberAt(json, "in_reply_to_id");
   return {
-    ...common(json, "line", "created_at"),
+    ...common(json, "line", "created_at", isOwn),
     path: textAt(json, "path") || undefined,
     line: numberAt(json, "line") ?? numberAt(json, "original_line"),
     replyTo: answers === undefined ? undefined : `line${answers}`,
   };
 }
 
-function readGeneralComment(json: unknown): ForgeComment {
-  return { ...common(json, "general", "created_at"), path: undefined, line: undefined, replyTo: undefined };
+function readGeneralComment(json: unknown, isOwn: IsOwn): ForgeComment {
+  return { ...common(json, "general", "created_at", isOwn), path: undefined, line: undefined, replyTo: undefined };
 }
 
 /** The text of a review, if it has one. Pending reviews are not published yet. */
-function readReviewText(json: unknown): readonly ForgeComment[] {
+function readReviewText(json: unknown, isOwn: IsOwn): readonly ForgeComment[] {
   if (jsonAt(json, "state") === "PENDING" || textAt(json, "body").trim() === "") return [];
-  return [{ ...common(json, "review", "submitted_at"), path: undefined, line: undefined, replyTo: undefined }];
+  return [{ ...common(json, "review", "submitted_at", isOwn), path: undefined, line: undefined, replyTo: undefined }];
 }
 
-function common(json: unknown, kind: ForgeComment["kind"], time: string) {
+function common(json: unknown, kind: ForgeComment["kind"], time: string, isOwn: IsOwn) {
   const text = textAt(json, "body");
   return {
     id: `${kind}${requiredNumber(json, "id")}`,
     kind,
     author: textAt(json, "user", "login"),
     isInsider: isInsider(json),
-    isOurs: isMarked(text),
+    isOurs: isMarked(text) && isOwn(json),
     text,
     url: textAt(json, "html_url"),
     writtenAt: Date.parse(textAt(json, time)) || 0,
@@ -199,7 +218,9 @@ export async function writeComment(
 ): Promise<{ readonly url: string }> {
   const path = pathOf(repository, "issues", number, "comments");
   const marker = markerOf(key);
-  const before = (await client.getAll(path)).find((each) => hasMarker(textAt(each, "body"), marker));
+  const marked = (await client.getAll(path)).filter((each) => hasMarker(textAt(each, "body"), marker));
+  const isOwn = await ownAmong(client, marked);
+  const before = marked.find(isOwn);
   if (before !== undefined) return { url: textAt(before, "html_url") };
   const { json } = await client.send("POST", path, { body: `${cutText(text, maxText)}\n\n${marker}` }, []);
   return { url: textAt(json, "html_url") };

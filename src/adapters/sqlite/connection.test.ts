@@ -25,6 +25,46 @@ test("a database that cannot be upgraded stays unchanged, and is upgraded once t
   expect(inFile("select name from sqlite_master")).toContain("history");
 });
 
+test("tasks of older versions have entered their state with the first row of history of their stay", () => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-connect-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "store.db");
+  const before = migrations.findIndex((script) => script.includes("entered_at"));
+  const old = new DatabaseSync(file);
+  for (const script of migrations.slice(0, before)) old.exec(script);
+  old.exec(`pragma user_version = ${before}`);
+  old.exec("insert into project (name, data, last_number) values ('coffee', '{}', 2)");
+  const add = old.prepare(
+    `insert into task (id, project, number, branch, status, parent, is_open, revision, created_at, updated_at, last, data)
+     values (?, 'coffee', ?, '', 'x', '', 1, 1, 1, 900, 0, ?)`,
+  );
+  for (const [id, number] of [
+    ["a", 1],
+    ["b", 2],
+  ] as const)
+    add.run(id, number, JSON.stringify({ entry: 3 }));
+  const happen = old.prepare(
+    "insert into history (task, previous, revision, entry, at, states) values (1, 0, 1, ?, ?, '')",
+  );
+  for (const [entry, at] of [
+    [1, 100],
+    [2, 200],
+    [3, 300],
+    [0, 250],
+    [3, 400],
+  ] as const)
+    happen.run(entry, at);
+  old.close();
+  const database = connect(file);
+  const rows = database.prepare("select id, entered_at from task order by id").all();
+  database.close();
+  // Without history, the last change is the best that is known.
+  expect(rows.map(({ id, entered_at }) => [id, entered_at])).toEqual([
+    ["a", 300],
+    ["b", 900],
+  ]);
+});
+
 test("projects of older versions, which had no kind of workspaces, get the kind that they have had: worktrees", () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-connect-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -63,17 +63,21 @@ export function createEvents(
   read: Read,
   write: Write,
   { append }: History,
-): Pick<Store, "addEvents" | "listEvents" | "lastEvent" | "lastNumber"> {
-  const select = (condition: string) =>
+): Pick<Store, "addEvents" | "listEvents" | "listEventsBefore" | "lastEvent" | "lastNumber"> {
+  const select = (condition: string, order = "") =>
     prepareReading<Row>(
       database,
       `select history.id, coalesce(task.id, ''), coalesce(task.project, ${projectOfHome}), history.revision, history.at,
          length(history.states), history.events
        from history left join task on task.position = history.task
-       where history.events is not null and ${condition} order by history.id`,
+       where history.events is not null and ${condition} order by history.id ${order}`,
     );
   const all = select("history.id > ?");
   const ofProject = select(`history.id > ? and coalesce(task.project, ${projectOfHome}) = ?`);
+  // Part of the first row that ends at the position or after it may be before it.
+  const isBefore = "history.id <= coalesce((select min(id) from history where id >= ?1), ?1)";
+  const allBefore = select(isBefore, "desc");
+  const ofProjectBefore = select(`${isBefore} and coalesce(task.project, ${projectOfHome}) = ?2`, "desc");
   const one = select("history.id = ?");
   const idsOfTask = prepareReading<[number]>(
     database,
@@ -88,6 +92,11 @@ export function createEvents(
   const ofTask = function* (after: number, task: string, project: string | undefined) {
     for (const [id] of idsOfTask.all(after, task, project ?? null)) yield* one.all(id);
   };
+  const ofTaskBefore = function* (before: number, task: string, project: string | undefined) {
+    const ids = idsOfTask.all(0, task, project ?? null).map(([id]) => id);
+    const after = ids.findIndex((id) => id >= before);
+    for (const id of (after < 0 ? ids : ids.slice(0, after + 1)).toReversed()) yield* one.all(id);
+  };
 
   return {
     addEvents: (task, events, at) => write(() => append(task, events, at)),
@@ -95,6 +104,12 @@ export function createEvents(
       read(() => {
         if (task !== undefined) return take(ofTask(after, task, project), after, limit);
         return take(project === undefined ? all.iterate(after) : ofProject.iterate(after, project), after, limit);
+      }),
+    listEventsBefore: ({ task, project }, before, limit) =>
+      read(() => {
+        if (task !== undefined) return takeBefore(ofTaskBefore(before, task, project), before, limit);
+        const rows = project === undefined ? allBefore.iterate(before) : ofProjectBefore.iterate(before, project);
+        return takeBefore(rows, before, limit);
       }),
     lastEvent: () => read(() => last.get()?.[0] ?? 0),
     lastNumber: () => read(() => lastNumber.get()?.[0] ?? 0),
@@ -104,13 +119,26 @@ export function createEvents(
 /** Beyond this many characters, a page ends. Parsing more would block the daemon. */
 const maxPage = 1024 * 1024;
 
-/** A row may contain many events, so rows are read one by one until the limit is reached. */
 function take(rows: Iterable<Row>, after: number, limit: number): readonly StoredEvent[] {
+  return takeFrom(rows, (row) => toEvents(row).filter(({ position }) => position > after), limit);
+}
+
+function takeBefore(rows: Iterable<Row>, before: number, limit: number): readonly StoredEvent[] {
+  const eventsOf = (row: Row) => toEvents(row).filter(({ position }) => position < before);
+  return takeFrom(rows, (row) => eventsOf(row).toReversed(), limit);
+}
+
+/** A row may contain many events, so rows are read one by one until the limit is reached. */
+function takeFrom(
+  rows: Iterable<Row>,
+  eventsOf: (row: Row) => readonly StoredEvent[],
+  limit: number,
+): readonly StoredEvent[] {
   const found: StoredEvent[] = [];
   let size = 0;
   for (const row of rows) {
     size += row[6].length;
-    for (const event of toEvents(row)) if (event.position > after) found.push(event);
+    found.push(...eventsOf(row));
     if (found.length >= limit || (size >= maxPage && found.length > 0)) break;
   }
   return found.slice(0, limit);

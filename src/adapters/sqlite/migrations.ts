@@ -116,6 +116,19 @@ create unique index child_part on task (parent, part) where part is not null;`,
   // Of a document that a run has handed over; null for a section.
   `alter table artifact add column type text;
 alter table artifact add column state text;`,
+  tableOf("work_size"),
+  // When a task entered its state: the first row of history of its present stay.
+  `alter table task add column entered_at integer not null default 0;
+update task set entered_at = stay.at
+from (select task, entry, min(at) as at from history group by task, entry) as stay
+where stay.task = task.position and stay.entry = json_extract(task.data, '$.entry');
+update task set entered_at = updated_at where entered_at = 0;`,
+  // Links and sessions of browsers, by the hash of their secret. They belong to no project.
+  `create table web_key (
+  position integer primary key,
+  id text not null unique,
+  data text not null
+) strict;`,
 ];
 
 /** The table for records of one kind. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Kept, Run } from "../../ports/records.ts";
+import type { Kept, Run, WebKey } from "../../ports/records.ts";
 import type { Collection, Project, Store, StoredArtifact } from "../../ports/store.ts";
 import type { Read, Write } from "./connection.ts";
 import { projectExists, projectInUse, projectMissing, taskMissing } from "./faults.ts";
@@ -68,6 +68,7 @@ type Collections = Pick<
   | "calls"
   | "chatQuestions"
   | "seen"
+  | "workSizes"
   | "liveRuns"
 >;
 
@@ -89,6 +90,7 @@ export function createCollections(database: DatabaseSync, read: Read, write: Wri
     calls: of("person_call"),
     chatQuestions: of("chat_question"),
     seen: of("seen"),
+    workSizes: of("work_size"),
   };
 }
 
@@ -137,6 +139,26 @@ function createCollection<T extends Kept>(
         return (project === undefined ? lists.task.all(owner) : lists.both.all(owner, project)).map(toRecord);
       }),
     remove: (id) => write(() => void remove.run(id)),
+  };
+}
+
+export function createWebKeys(database: DatabaseSync, read: Read, write: Write): Pick<Store, "webKeys"> {
+  const upsert = database.prepare(
+    "insert into web_key (id, data) values (?, ?) on conflict (id) do update set data = excluded.data",
+  );
+  const selectAll = database.prepare("select data from web_key order by position");
+  const remove = database.prepare("delete from web_key where id = ? returning data");
+  const toKey = (row: Record<string, unknown>) => JSON.parse(String(row.data)) as WebKey;
+  return {
+    webKeys: {
+      put: (key) => write(() => void upsert.run(key.id, JSON.stringify(key))),
+      list: () => read(() => selectAll.all().map(toKey)),
+      take: (id) =>
+        write(() => {
+          const row = remove.get(id);
+          return row && toKey(row);
+        }),
+    },
   };
 }
 

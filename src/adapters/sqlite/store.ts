@@ -9,7 +9,7 @@ import type { Store } from "../../ports/store.ts";
 import { type Connecting, connect, createWriter, type Read, toFault } from "./connection.ts";
 import { createEffects, createOwing } from "./effects.ts";
 import { checkHistory, createEvents, createHistory } from "./history.ts";
-import { createArtifacts, createCollections, createProjects, createWorkflows } from "./records.ts";
+import { createArtifacts, createCollections, createProjects, createWebKeys, createWorkflows } from "./records.ts";
 import { createDocuments, createLists, createTasks } from "./tasks.ts";
 
 /** Opens the store in a file, creating or upgrading it. Only one process may have it open; the daemon ensures that. */
@@ -41,6 +41,7 @@ export function createSqliteStore(database: DatabaseSync, path: string): Store {
     ...createEffects(database, read, write, owing, history),
     ...artifacts,
     ...createCollections(database, read, write),
+    ...createWebKeys(database, read, write),
     ...createUpkeep(database, path, flush),
   };
 }

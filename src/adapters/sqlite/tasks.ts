@@ -117,12 +117,15 @@ function selection({ project, status, parent, isOpen }: TaskFilter): { sql: stri
   return { sql: `${rows} order by position desc limit ?2`, values: given.map(([, value]) => value ?? null) };
 }
 
-const taskColumns = "position, revision, is_open, created_at, updated_at, data";
+const taskColumns = "position, revision, is_open, created_at, updated_at, entered_at, data";
 
-type TaskRow = [position: number, revision: number, isOpen: number, created: number, updated: number, data: string];
+type TaskRow = [
+  ...[position: number, revision: number, isOpen: number],
+  ...[created: number, updated: number, entered: number, data: string],
+];
 
-function toStoredTask([order, revision, isOpen, createdAt, updatedAt, data]: TaskRow): StoredTask {
-  return { task: JSON.parse(data) as Task, revision, isOpen: isOpen === 1, createdAt, updatedAt, order };
+function toStoredTask([order, revision, isOpen, createdAt, updatedAt, enteredAt, data]: TaskRow): StoredTask {
+  return { task: JSON.parse(data) as Task, revision, isOpen: isOpen === 1, createdAt, updatedAt, enteredAt, order };
 }
 
 /** Everything that is saved with a task in the same transaction. */
@@ -135,7 +138,7 @@ interface Belongings {
 
 type KeyRow = [
   ...[position: number, project: string, branch: string, parent: string, isOpen: number, revision: number],
-  ...[createdAt: number, last: number, owed: number | null],
+  ...[createdAt: number, enteredAt: number, last: number, owed: number | null],
 ];
 
 export function createTasks(
@@ -148,20 +151,21 @@ export function createTasks(
     "update project set last_number = last_number + 1 where name = ? returning last_number",
   );
   const insert = database.prepare(
-    `insert into task (id, project, number, branch, status, parent, is_open, revision, created_at, updated_at, last, part, data)
-     values (?, ?, ?, ?, ?, ?, 1, 1, ?, ?, 0, ?, ?)`,
+    `insert into task (id, project, number, branch, status, parent, is_open, revision, created_at, updated_at, entered_at, last,
+       part, data)
+     values (?1, ?2, ?3, ?4, ?5, ?6, 1, 1, ?7, ?7, ?7, 0, ?8, ?9)`,
   );
   const byPart = prepareReading<[string]>(database, "select id from task where parent = ? and part = ?");
   const find = prepareReading<KeyRow>(
     database,
-    "select position, project, branch, parent, is_open, revision, created_at, last, owed from task where id = ?",
+    "select position, project, branch, parent, is_open, revision, created_at, entered_at, last, owed from task where id = ?",
   );
   const byBranch = prepareReading<[string]>(
     database,
     "select id from task where branch = ? and branch <> '' and is_open = 1 and project = ? and id <> ?",
   );
   // SQLite rewrites the index of every column that is set, changed or not; most decisions set no indexed column.
-  const rest = "status = ?, revision = ?, updated_at = ?, last = ?, data = ? where position = ?";
+  const rest = "status = ?, revision = ?, updated_at = ?, entered_at = ?, last = ?, data = ? where position = ?";
   const change = database.prepare(`update task set ${rest}`);
   const changeOwed = database.prepare(`update task set owed = ?, due_at = ?, ${rest}`);
   const changePlace = database.prepare("update task set branch = ?, parent = ?, is_open = ? where position = ?");
@@ -184,7 +188,7 @@ export function createTasks(
     const { id, status, branch, parent, entry } = task;
     const before = find.get(id);
     if (before === undefined) throw taskMissing(id);
-    const [position, project, hadBranch, hadParent, wasOpen, now, createdAt, previous, wasOwed] = before;
+    const [position, project, hadBranch, hadParent, wasOpen, now, createdAt, entered, previous, wasOwed] = before;
     if (now !== revision) throw conflict(id, revision, now);
     if (hadBranch !== branch || hadParent !== parent || (wasOpen === 1) !== isOpen) {
       if (isOpen) claimBranch(task, project);
@@ -200,11 +204,13 @@ export function createTasks(
     const isFree = first === undefined ? wasOwed === null : first.owed === null;
     if (isFree && effects.length > 0) first = firstOf(effects, last, at);
     const data = JSON.stringify(task);
-    if (first === undefined) change.run(status, revision + 1, at, last, data, position);
-    else changeOwed.run(first.owed, first.dueAt, status, revision + 1, at, last, data, position);
+    const enteredAt = isNewStay(events) ? at : entered;
+    const values = [status, revision + 1, at, enteredAt, last, data, position] as const;
+    if (first === undefined) change.run(...values);
+    else changeOwed.run(first.owed, first.dueAt, ...values);
     if (document !== undefined) putDocument(id, document);
     if (artifacts !== undefined) for (const artifact of artifacts) addArtifact(artifact);
-    return { task, revision: revision + 1, isOpen, createdAt, updatedAt: at, order: position };
+    return { task, revision: revision + 1, isOpen, createdAt, updatedAt: at, enteredAt, order: position };
   };
 
   return {
@@ -218,13 +224,13 @@ export function createTasks(
         const part = claimPart(task);
         claimBranch(task, project);
         const data = JSON.stringify(task);
-        const row = insert.run(id, project, task.number, branch, status, parent, at, at, part, data);
+        const row = insert.run(id, project, task.number, branch, status, parent, at, part, data);
         const position = Number(row.lastInsertRowid);
         putDocument(id, document);
         const last = history.add({ position, last: 0, revision: 1, entry, at, events, effects });
         const { owed, dueAt } = firstOf(effects, last, at);
         noteFirst.run(last, owed, dueAt, position);
-        return { task, revision: 1, isOpen: true, createdAt: at, updatedAt: at, order: position };
+        return { task, revision: 1, isOpen: true, createdAt: at, updatedAt: at, enteredAt: at, order: position };
       }),
     saveDecision: (decision) => write(() => save(decision)),
     saveDecisions: (decisions) => write(() => decisions.map(save)),
@@ -234,6 +240,11 @@ export function createTasks(
         if (remove.run(id).changes === 0) throw taskMissing(id);
       }),
   };
+}
+
+/** Whether a decision begins a stay: its events set everything that it changes. */
+export function isNewStay(events: SavedDecision["events"]): boolean {
+  return events.some(({ set }) => set.entry !== undefined);
 }
 
 /** The first effect of a row that ends with `last`. */

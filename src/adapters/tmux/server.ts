@@ -110,6 +110,9 @@ export const nameOption = "@signalbox_name";
 export const runOption = "@signalbox_run";
 export const sessionOption = "@signalbox_session";
 
+/** The window's size before a watcher of its screen sized it. */
+export const sizeOption = "@signalbox_size";
+
 /** The keys for leaving. They are free in a default tmux, and no known agent needs them. */
 export const leaveKeys = "F12, or Ctrl-Q and then d,";
 
@@ -157,6 +160,11 @@ const options: readonly (readonly [string, string])[] = [
 
 const deathHooks = ["pane-died", "pane-exited", "window-unlinked", "session-closed"] as const;
 
+/** A person's terminal sizes a window that a watcher has sized. Clients with a terminal are named by its path. */
+const attachHooks = ["client-attached", "session-window-changed"] as const;
+const isAttached = "#{m:*/*,#{window_active_clients_list}}";
+const returnSize = `if-shell -F "#{&&:#{${sizeOption}},${isAttached}}" "set-option -wu window-size ; set-option -wu ${sizeOption}"`;
+
 const treeFormat = `#{?pane_format,#{pane_title},#{?window_format,#{${windowOption}},#{${titleOption}}}}`;
 
 // Only the keys for reading and typing. Keys that split, rename, kill or paste would break our panes, and some tmux
@@ -184,6 +192,7 @@ const keys: readonly (readonly string[])[] = [
 const commands: readonly (readonly string[])[] = [
   ...options.map(([name, value]) => ["set-option", "-gq", name, value]),
   ...deathHooks.map((hook) => ["set-hook", "-g", hook, `wait-for -S ${deathChannel}`]),
+  ...attachHooks.map((hook) => ["set-hook", "-g", hook, returnSize]),
   ...["prefix", "root"].map((table) => ["unbind-key", "-aq", "-T", table]),
   ...keys.map((key) => ["bind-key", ...key]),
 ];

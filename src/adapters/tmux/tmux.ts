@@ -20,6 +20,7 @@ import {
   type TmuxEnd,
   tmuxFault,
 } from "./run-tmux.ts";
+import { createScreens } from "./screens.ts";
 import { configuration, createServerRecord, settings, titleOption } from "./server.ts";
 import { checkKeys, pasteInto, plainText, pressInto, styledText, typedText } from "./typing.ts";
 import {
@@ -124,7 +125,13 @@ export function createTmux(tmux: Tmux): Terminal {
       else if (folder !== undefined) await endLost(ending, folder);
     });
 
+  const screens = createScreens({
+    ...{ program, socket, ask, onDeath: deaths.watch },
+    find: async (run) => (await list()).find((each) => each.run === checkId(run)),
+  });
+
   return {
+    ...screens,
     open: (order) => inTurn(order.run, () => openWindow({ list, ask, table, launcher }, order)),
     list,
     paste: (run, text) =>

@@ -2,7 +2,7 @@ import { Fault } from "../../fault.ts";
 import { type Ask, asArgument, type TmuxEnd, windowName } from "./run-tmux.ts";
 
 const form =
-  /^(?:[CMS]-)*(?:Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PPage|NPage|PageUp|PageDown|DC|IC|F(?:[1-9]|1[0-2])|[!-~])$/;
+  /^(?:[CMS]-)*(?:Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PPage|NPage|PageUp|PageDown|DC|IC|F(?:[1-9]|1[0-2])|[!-~])$|^[^\p{C}\p{Z}]$/u;
 
 /** Checks the names of keys: tmux would type an unknown name letter by letter. */
 export function checkKeys(keys: readonly string[]): readonly string[] {

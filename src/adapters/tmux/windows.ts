@@ -126,13 +126,13 @@ const fields = [
   "pane_dead_status",
   "pane_dead_signal",
   "window_activity",
-  "window_active_clients",
+  "window_active_clients_list",
   nameOption,
   "pane_title",
 ] as const;
 const format = fields.map((field) => `#{${field}}`).join(" ");
 const line =
-  /^(?<version>\S*) (?<server>\d+) (?<startedAt>\d*) (?<id>%\d+) (?<session>[a-z0-9-]+) (?<window>[a-z0-9-]+) 0 (?<pid>\d+) (?<isDead>[01]) (?<code>\d*) (?<signal>[A-Za-z0-9+-]*) (?<activeAt>\d+) (?<watchers>\d*) (?<name>[A-Za-z0-9_-]*) (?<title>.*)$/;
+  /^(?<version>\S*) (?<server>\d+) (?<startedAt>\d*) (?<id>%\d+) (?<session>[a-z0-9-]+) (?<window>[a-z0-9-]+) 0 (?<pid>\d+) (?<isDead>[01]) (?<code>\d*) (?<signal>[A-Za-z0-9+-]*) (?<activeAt>\d+) (?<clients>\S*) (?<name>[A-Za-z0-9_-]*) (?<title>.*)$/;
 
 /** A pane with tmux's id, which stays the same when the pane is moved. */
 export interface TmuxPane extends Pane {
@@ -174,7 +174,7 @@ async function readPane(
     title,
     dead: isDead === "1" ? { code: code ? Number(code) : undefined, signal: signalName(signal) } : undefined,
     activeAt: Number(read.activeAt) * 1000,
-    watchers: Number(read.watchers),
+    watchers: personsIn(read.clients ?? ""),
     server: { id: `${server}-${read.startedAt}`, startedAt: Number(read.startedAt) * 1000 },
   };
   const isSure = pane.dead === undefined || pane.dead.code !== undefined || pane.dead.signal !== "";
@@ -183,6 +183,11 @@ async function readPane(
   if (tellsSignals(version)) nudge(server);
   else if ((await table.identify(pane.pid)) === undefined) return pane;
   return { ...pane, dead: undefined };
+}
+
+/** How many people are among the clients of a window. Tmux names a client without a terminal, such as ours, by its process. */
+function personsIn(clients: string): number {
+  return clients.split(",").filter((name) => name !== "" && !/^client-\d+$/.test(name)).length;
 }
 
 /** Old versions of tmux do not report signals. */

@@ -4,6 +4,7 @@ import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import type { SlotView } from "../../api/tickets.ts";
 import { Fault } from "../../fault.ts";
+import { allRuns } from "../all-runs.ts";
 import { confirm } from "../ask.ts";
 import { createCall, createOnlooker } from "../connect.ts";
 import type { Context } from "../context.ts";
@@ -104,7 +105,7 @@ async function findRun(call: Call, reference: string): Promise<RunView> {
     throw new Fault("usage", `${reference} can be ${listed(found.map(shownRun), "or")}.`, {
       hint: `Name one of them, such as: signalbox agent kill ${shownRun(only)}`,
     });
-  const { runs: all } = await call(routes.listRuns, { query: { all: "true" } });
+  const all = await allRuns(call, { all: "true" });
   const ended = all.find((run) => [shownRun(run), run.id].includes(reference));
   if (ended !== undefined)
     throw new Fault("run.over", `${reference} has already ended (${ended.word}).`, {

@@ -2,6 +2,7 @@ import type { RunView } from "../../api/agents.ts";
 import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { CrewView, SlotView } from "../../api/tickets.ts";
+import { allRuns } from "../all-runs.ts";
 import { createCall, createOnlooker } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { findProjectToShow, findSlotToShow, lastTaskOf } from "../find.ts";
@@ -54,7 +55,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
     const ending = watch ? untilInterrupted() : undefined;
     const call = createOnlooker(this, ending);
     const look = async () => {
-      const { runs } = await call(routes.listRuns, { query: given({ project, all: all ? "true" : undefined }) });
+      const runs = await allRuns(call, given({ project, all: all ? "true" : undefined }));
       const { agents } = await call(routes.listAgents, { query: given({ project }) });
       return { runs, agents };
     };

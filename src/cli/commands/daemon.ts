@@ -20,7 +20,8 @@ import { command } from "./command.ts";
 import { flag, json, project, textFlag } from "./parameters.ts";
 
 /** What is paused, as the API returns it. */
-const pausedForm = "{ all, projects, ended, commands, failed: [{ run, problem }] }";
+const pausedForm =
+  "{ all, projects, ended, commands, failed: [{ run, problem }], merges: [{ task, project, number, target, why }] }";
 
 const all = flag("All projects");
 
@@ -145,7 +146,7 @@ export const pause = command({
   },
   docs: {
     brief: "Start no more agents and commands of tasks, until signalbox resume",
-    fullDescription: `Nothing is lost, and nothing counts as failed: tasks wait. Meanwhile workflows do not merge, push or open pull requests; your own signalbox task merge still works. The pause outlasts a restart of the daemon. To continue, use signalbox resume.
+    fullDescription: `Nothing is lost, and nothing counts as failed: tasks wait. Meanwhile workflows do not merge, push or open pull requests; a merge of theirs whose tests run is not published, even if you had begun it with continue or approve. Your own signalbox task merge still works, and so does what you begin during the pause. The pause outlasts a restart of the daemon. To continue, use signalbox resume.
 
 --json: ${pausedForm}
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
@@ -163,6 +164,13 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
     for (const { run, problem } of answer.failed) {
       this.say(`${run} could not be ended: ${problem}`);
       this.say(`To try again: signalbox agent kill ${run}`);
+    }
+    for (const { task, project, number, target, why } of answer.merges) {
+      const [what, then] =
+        why === "publishing"
+          ? [`is being published to "${target}", which cannot be stopped. To undo it: `, "--undo"]
+          : [`into "${target}" is yours and continues. To stop it: `, "--cancel"];
+      this.say(`The merge of ${project}#${number} ${what}signalbox task merge ${task} ${then}`);
     }
     this.say(`${name} is paused: no agent and no command of a task is started. To continue: signalbox resume ${again}`);
   },
@@ -256,7 +264,12 @@ Exit codes: 0 it runs, 1 it does not answer, cannot save anything, or failed, 2 
       ["daemon", `version ${found.version}, process ${found.pid}, since ${found.startedAt}`],
       ["home", found.home],
       ["log", log],
-      ["api", found.address === "" ? "on its socket only (signalbox config set port 4711)" : `http://${found.address}`],
+      [
+        "api",
+        found.address === ""
+          ? "on its socket only (signalbox web opens a page)"
+          : `http://${found.address} (signalbox web)`,
+      ],
       ...(storeProblem === ""
         ? []
         : [["database", `${red("lost:")} ${storeProblem} (signalbox doctor says what to do)`] as const]),

@@ -10,7 +10,7 @@ import type { Context } from "../context.ts";
 import { createOnlooker, play } from "../demo/play.ts";
 import { endStage, openStage, removeStage, type Stage, watchForInterruption } from "../demo/stage.ts";
 import { nextSteps, readExport, summarise, type Told, writeSummary } from "../demo/summary.ts";
-import { programChecks } from "../doctor/home.ts";
+import { programChecks } from "../doctor/programs.ts";
 import { exitCodes } from "../fast/tell.ts";
 import { loadSound } from "../findings.ts";
 import { writeJson } from "../text.ts";

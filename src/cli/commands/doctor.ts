@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { type Check, error, type Finding, homeChecks } from "../../home/checks.ts";
 import { loadConfig } from "../../home/config.ts";
 import type { PartialConfig } from "../../home/config-fields.ts";
 import { homePlaces, type Places } from "../../home/places.ts";
@@ -14,7 +15,7 @@ import {
   storedUnread,
   workChecks,
 } from "../doctor/daemon.ts";
-import { type Check, error, type Finding, homeChecks, programChecks, skillCheck } from "../doctor/home.ts";
+import { programChecks, skillCheck } from "../doctor/programs.ts";
 import { exitCodes } from "../fast/tell.ts";
 import { type FoundDaemon, findDaemon, personsCall } from "../start-daemon.ts";
 import { count, listed, wrapMessage, writeJson } from "../text.ts";

@@ -11,7 +11,7 @@ import { tellBranch, tellKind, tellNoCommit } from "../describe-project.ts";
 import { exitCodes } from "../fast/tell.ts";
 import { firstCommit, hasCommits, projectAt, shownTask } from "../find.ts";
 import { wrap, wrapMessage } from "../text.ts";
-import { createBoard } from "../watch/live.ts";
+import { type Board, createBoard } from "../watch/live.ts";
 import { watchLines } from "../watch/rows.ts";
 import { command } from "./command.ts";
 import { proposeSettings } from "./init.ts";
@@ -231,13 +231,26 @@ function showOutside({ say, talkPaint }: Context, projects: readonly ProjectView
 /** More rows would not fit on a screen. */
 const maxRows = 20;
 
+/** Where a task needs the person, all are listed: each with its reason and command, however many rows that takes. */
+export function rowsFor({ tasks, needs }: Board): number {
+  const around = 6;
+  return needs.size === 0 ? maxRows : Math.max(maxRows, tasks.length + needs.size + around);
+}
+
 /** Shows the state of a project, and the next commands. */
 async function showProject(context: Context, call: Call, { name, path }: ProjectView): Promise<void> {
   const { columns, paint, talkPaint, print, say } = context;
   const board = await createBoard({ project: name, open: "true", limit: "200" })(call);
   if (board.tasks.length === 0) say(`${talkPaint.bold(name)} has no open task.`);
   else {
-    const lines = watchLines(board, { columns, rows: maxRows, paint, now: Date.now(), title: name, trouble: "" });
+    const lines = watchLines(board, {
+      columns,
+      rows: rowsFor(board),
+      paint,
+      now: Date.now(),
+      title: name,
+      trouble: "",
+    });
     // The last line lists keys, which do nothing here.
     print(lines.slice(0, -1).join("\n").trimEnd());
   }

@@ -133,7 +133,8 @@ export const changeForm = "{ kind, from, task, why, entry, effects }";
 /** A task, as the API returns it. */
 export const taskForm = `{ id, project, number, branch, base, summary, workflow, workflowHash, status, previousStatus, phase, outcome, needsPerson,
   needs: [{ reason, text, brief, command, since }], held: { reason, word, again }, reason, session, waiting, harness, reviewHarness, model, workspace, prUrl, ticket, protectedChanges, parent, part: { item, try, slot, title, files, size }, children: { checkpoint, waiting, running, done, failed, skipped, needPerson, parts: [{ id, number, item, title, try, status, state, needsPerson, why, earlier }] }, dependsOn, handDown, budgets: [{ of, kind, limit, spent, reserved, left, unknown }], labels,
-  priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt }`;
+  priority, autostart, counters, crashCount, runs: [{ role, key, mode }], revision, createdAt, updatedAt,
+  unread, snoozedUntil }`;
 
 /** A pull request, as the API returns it. */
 export const pullRequestForm = "{ number, url, state, head, base, title, isDraft, review, checks, seenAt }";

@@ -2,11 +2,12 @@ import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import type { SalvagedView } from "../../api/workspaces.ts";
+import { Fault } from "../../fault.ts";
 import { askChange, handIn, readInput, readWords } from "../ask.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { tellChange } from "../fast/tell.ts";
-import { nameTask, shownTask } from "../find.ts";
+import { type NamedTask, nameTask, shownTask } from "../find.ts";
 import { pause, untilInterrupted } from "../screen.ts";
 import { awaitWork, tellWork } from "../state-work.ts";
 import { forEach, tellAsked, tellMerge, tellSaid, whileMerging } from "../tell.ts";
@@ -67,6 +68,7 @@ ${taskExitCodes("refused; nothing has changed")}`,
     const named = await nameTask(call, reference);
     let { question } = flags;
     const words = await readWords(this, given({ message, argument }), async () => {
+      if (to === undefined) await mustBeAllowed(call, named, "answer");
       const { task, blocked } = await call(routes.explainTask, named);
       const [asked] = (await call(routes.listQuestions, { query: { task: task.id } })).questions;
       // The answer is for the question that the person reads now, whatever is asked when the editor is closed.
@@ -281,6 +283,7 @@ ${taskExitCodes("refused; nothing has changed")}`,
     const call = createCall(this);
     const named = await nameTask(call, reference);
     const words = await readWords(this, given({ message, argument }), async () => {
+      if (to === undefined) await mustBeAllowed(call, named, "request-changes");
       const { task } = await call(routes.getTask, named);
       return `What to change in ${shownTask(task)} ${task.summary}, which is in ${task.status}.`;
     });
@@ -290,6 +293,14 @@ ${taskExitCodes("refused; nothing has changed")}`,
     tellSaid(this, said, json);
   },
 });
+
+/** Refuses before the editor opens: nobody is to write a text that will not be taken. */
+async function mustBeAllowed(call: Call, named: NamedTask, name: string): Promise<void> {
+  const { task, actions } = await call(routes.listActions, named);
+  const action = actions.find((each) => each.name === name);
+  if (action === undefined || action.allowed) return;
+  throw new Fault("refused", action.why, { hint: `To see what you can do: signalbox task actions ${task.id}` });
+}
 
 export const respawn = command({
   parameters: { positional: tasks, flags: { json } },
@@ -356,6 +367,7 @@ ${taskExitCodes("refused; nothing has changed")}`,
 function whereItWorks({ id, paused, runs }: TaskView): string {
   if (paused !== "") return `Its agent is not started yet. ${paused}`;
   // Only an interactive agent has a terminal.
-  const isElsewhere = runs.length > 0 && runs.every(({ mode }) => mode !== "session");
+  if (runs.length === 0) return `To see when its agent is at work: signalbox task explain ${id}`;
+  const isElsewhere = runs.every(({ mode }) => mode !== "session");
   return `To see its agent at work: signalbox task ${isElsewhere ? `logs ${id} --follow` : `attach ${id}`}`;
 }

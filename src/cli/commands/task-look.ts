@@ -7,6 +7,7 @@ import { didYouMean } from "../../engine/language/problem.ts";
 import { Fault } from "../../fault.ts";
 import { listWorkflows } from "../../home/workflows.ts";
 import { shellWord } from "../../shell-quote.ts";
+import { allRuns } from "../all-runs.ts";
 import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { writeEvent } from "../describe-event.ts";
@@ -178,7 +179,7 @@ export const list = command({
     brief: "List tasks, the newest first, and parts below their parent",
     fullDescription: `A mark before a task: ✗ its session is dead, ! it needs a person, ◌ its agent waits for a seat, ‖ it is paused, ● its session is alive, ? unknown. With --watch: ! it needs you, ● its agent is busy, ○ its agent waits for a message, ◌ it is about to start, ✓ it is done.
 
---json: { tasks: [TASK], next }. A TASK is as in signalbox task show. With --watch, a line for each change: { tasks, runs, needs: [{ task, reason, command }] }
+--json: { tasks: [TASK], next }. A TASK is as in signalbox task show, and also has group, since, ask, doing, cost, lines, commits and checks. With --watch, a line for each change: { tasks, runs, needs: [{ task, reason, command }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,
   },
   async func(flags) {
@@ -286,7 +287,7 @@ Examples:
   signalbox task show coffee#12 --section Review
 
 --json: { task, effects: [{ id, entry, action, state, tries, dueAt, failure }],
-  pullRequest: ${pullRequestForm},
+  preset, settings: [{ name, value, from }], pullRequest: ${pullRequestForm},
   document: { text, authors: { SECTION: { role, run, commit } }, artifacts: [{ section, hash, role, run, commit, at }] } }
 task: ${taskForm}
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or section`,
@@ -298,30 +299,32 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such task or section`,
       });
     const call = createCall(this);
     const found = await call(routes.getTask, await nameTask(call, reference));
-    const { task, effects, pullRequest } = found;
+    const { task, effects, pullRequest, preset = "", settings = [] } = found;
     const document = await call(routes.getDocument, { params: { task: task.id } });
     if (isWhole) return this.print(document.text);
     if (section !== undefined) return this.print(sectionText(document.text, section));
-    if (json) return this.print(writeJson({ task, effects, pullRequest, document }));
+    if (json) return this.print(writeJson({ task, effects, preset, settings, pullRequest, document }));
     this.print(describeTask(found, document, this, Date.now()));
     for (const line of describeRuns(await runsOf(call, task.id), this)) this.print(line);
     // A task that is over can still need attention, for example after its merge was undone.
     const { blocked } = task.phase === "over" ? await call(routes.explainTask, { params: { task: task.id } }) : notOver;
     for (const { reason, fix } of blocked) this.print(`\n${this.paint.yellow(reason)}\n  ${fix}`);
+    const handed = await call(routes.listHandedOver, { params: { task: task.id } });
+    const hasHanded = handed.documents.length + handed.messages.length + (handed.answers ?? []).length > 0;
     this.say(`
 To see what can happen next: signalbox task explain ${task.id}
 To see what has happened:    signalbox task history ${task.id}${
-      document.text.trim() === "" ? "" : `\nTo read the task file:       signalbox task show ${task.id} --document`
-    }`);
+      hasHanded ? `\nTo read what agents said:    signalbox task documents ${task.id}` : ""
+    }${document.text.trim() === "" ? "" : `\nTo read the task file:       signalbox task show ${task.id} --document`}`);
   },
 });
 
 const notOver = { blocked: [] };
 
 /** The records of a task's runs. Agents see none, and a daemon without agents has none. */
-async function runsOf(call: Call, task: string): Promise<readonly RunView[]> {
+export async function runsOf(call: Call, task: string): Promise<readonly RunView[]> {
   try {
-    return (await call(routes.listRuns, { query: { task, all: "true" } })).runs;
+    return await allRuns(call, { task, all: "true" });
   } catch (error) {
     if (error instanceof Fault && ["caller.denied", "agents.unavailable"].includes(error.code)) return [];
     throw error;

@@ -18,6 +18,7 @@ import {
   choiceFlags,
   flag,
   json,
+  listFlag,
   makeFlags,
   oneTask,
   optionalWord,
@@ -40,6 +41,7 @@ const updateFlags = {
   },
   ...makeFlags,
   ...choiceFlags,
+  unset: listFlag("NAME", "A setting of the task that is taken back: the preset or the workflow decides again"),
   // Optional, because otherwise the library would define --no-autostart itself.
   autostart: { kind: "boolean", optional: true, withNegated: false, brief: "Start the task when there is room" },
   "no-autostart": flag("Do not start the task by itself"),
@@ -68,6 +70,7 @@ Examples:
   signalbox task update --status agent-review
   signalbox task update coffee#12 --summary "Make the coffee stronger" --priority 5
   signalbox task update coffee#12 --preset quick-fix --set auto_merge=true
+  signalbox task update coffee#12 --unset auto_merge
   signalbox task update --branch
 
 --json: { edit: ${changeForm}, document: { changed, ignored }, move: ${changeForm} }. Parts that you did not ask for are null.
@@ -87,7 +90,7 @@ ${taskExitCodes("refused, with every reason and what to do about it")}`,
     const named = await nameTask(call, reference);
     const branch = flags.branch === "" ? { branch: await checkedOut(call, named) } : {};
     const edit = changes.length === 0 ? null : await call(routes.editTask, { ...named, body: { ...set, ...branch } });
-    if (edit !== null && !flags.json) tellEdit(this, edit.kind === "ignored" ? [] : changes);
+    if (edit !== null && !flags.json) tellEdit(this, edit, edit.kind === "ignored" ? [] : changes);
     if (!flags.json) await warnMissing(this, call, [flags.harness, flags["review-harness"]]);
     const document =
       text === undefined || to !== undefined ? null : await call(routes.putDocument, { ...named, body: { text } });
@@ -118,9 +121,19 @@ function readEdit(flags: UpdateFlags): BodyOf<typeof routes.editTask> {
     handDown: flags["hand-down"]?.filter((each) => each !== ""),
     budget: flags.budget,
     preset: flags.preset,
-    settings: flags.set && Object.fromEntries(flags.set.map(readSettingFlag)),
+    settings: readSettings(flags),
     autostart: flags.autostart === true ? true : flags["no-autostart"] ? false : undefined,
   });
+}
+
+/** Undefined where no setting is named. The API takes a setting back for null. */
+function readSettings({ set = [], unset = [] }: Pick<UpdateFlags, "set" | "unset">) {
+  const given = set.map(readSettingFlag);
+  const twice = unset.find((name) => given.some(([other]) => other === name));
+  if (twice !== undefined)
+    throw new Fault("usage", `--set and --unset both name "${twice}".`, { hint: "Leave one of them out." });
+  const all = [...given, ...unset.map((name) => [name, null] as const)];
+  return all.length === 0 ? undefined : Object.fromEntries(all);
 }
 
 /** If the task has a workspace, the daemon reads its branch; an empty name asks it to. */
@@ -131,9 +144,17 @@ async function checkedOut(call: Call, named: NamedTask): Promise<string> {
   throw new Fault("usage", "No branch is checked out in this folder.", { hint: "Name one: --branch NAME" });
 }
 
-function tellEdit({ say }: Context, changes: readonly string[]): void {
-  if (changes.length === 0) say("Nothing to change: the task already has these values.");
-  else say(`Changed: ${listed(changes.map((name) => names[name] ?? name))}.`);
+function tellEdit({ say }: Context, { task }: ChangeView, changes: readonly string[]): void {
+  if (changes.length === 0) {
+    say("Nothing to change: the task already has these values.");
+    return;
+  }
+  say(`Changed: ${listed(changes.map((name) => names[name] ?? name))}.`);
+  const isChosen = changes.includes("preset") || changes.includes("settings");
+  if (!isChosen || task.phase !== "waiting" || !task.needsPerson) return;
+  say(
+    `The wait in ${task.status} has begun and stays: it counts for what comes after. signalbox task explain ${task.id}`,
+  );
 }
 
 /** A known harness is accepted even if it is not installed, so this warns. */

@@ -57,8 +57,8 @@ ${taskExitCodes("failed")}`,
     } as const;
     const view = await call(routes.diffTask, about);
     if (json) return this.print(writeJson(view));
-    this.say(headline(shownTask(task), view));
-    if (task.judged !== null && flags["since-review"]) this.say(reviewedLine(task.judged));
+    if (flags["since-review"] && task.judged !== null) this.say(reviewedLine(shownTask(task), view, task.judged));
+    else this.say(headline(shownTask(task), view));
     if (view.protectedChanges.length > 0) this.say(this.talkPaint.yellow(describeProtected(view.protectedChanges)));
     const write = (part: DiffPart) =>
       stat ? writeStat(part, this) : names ? namesOf(part) : paintPatch(part.text, this);
@@ -109,8 +109,15 @@ ${taskExitCodes("it has no commit yet, or your branch and the task's have diverg
   },
 });
 
-function reviewedLine({ commit, role }: NonNullable<TaskView["judged"]>): string {
-  return `Shown since ${commit.slice(0, 10)}, which ${role === "human" ? "you have" : `${role} has`} reviewed.`;
+function reviewedLine(
+  name: string,
+  { commit, committed, uncommitted }: DiffView,
+  { commit: reviewed, role }: NonNullable<TaskView["judged"]>,
+): string {
+  const since = `${reviewed.slice(0, 10)}, which ${role === "human" ? "you have" : `${role} has`} reviewed`;
+  if (commit !== reviewed)
+    return `${name} changes ${count(committed.files.length, "file")} since ${since}, at commit ${commit.slice(0, 10)}.`;
+  return `${name} has no commits since ${since}${uncommitted === null ? "" : ", but uncommitted changes"}.`;
 }
 
 function headline(name: string, { target, base, commit, committed, uncommitted }: DiffView): string {

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findProgram, isProgram } from "../../find-program.ts";
+import { type Check, type Finding, ok, warning } from "../../home/checks.ts";
 import type { FoundDaemon } from "../start-daemon.ts";
 import { count, listed } from "../text.ts";
-import { type Check, type Finding, ok, warning } from "./home.ts";
 
 /** Checks the channels through which the person is called. Only a running daemon knows whether calls were delivered. */
 export function callCheck(daemon: FoundDaemon, command: readonly string[], env: NodeJS.ProcessEnv): Check {

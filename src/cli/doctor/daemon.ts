@@ -3,20 +3,15 @@ import { dirname, relative } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
-import { formatProblem } from "../../engine/language/problem.ts";
 import { newestBackup, restoreHint, storeLoss } from "../../home/backups.ts";
+import { accessProblem, type Check, error, type Finding, ok, warning } from "../../home/checks.ts";
 import { damageOf, readDatabase } from "../../home/database.ts";
-import { findRepository, homePlaces, packageVersion } from "../../home/places.ts";
-import { listWorkflows } from "../../home/workflows.ts";
-import { shellWord } from "../../shell-quote.ts";
-import { firstStatement } from "../../text.ts";
-import { worktreeLimits } from "../ask.ts";
+import { homePlaces, packageVersion } from "../../home/places.ts";
+import { lookAtProjects, lookAtTasks, lookAtWorkflows, type Work, whyHeld } from "../../home/work-checks.ts";
 import { isAlive } from "../connect.ts";
 import { shownTask } from "../find.ts";
-import { loadFound } from "../findings.ts";
 import type { FoundDaemon } from "../start-daemon.ts";
-import { count, writeAgents, writeSize } from "../text.ts";
-import { accessProblem, type Check, error, type Finding, ok, warning } from "./home.ts";
+import { writeAgents, writeSize } from "../text.ts";
 
 /** Checks the daemon, and the leftovers of a dead one. */
 export function daemonCheck(home: string, found: FoundDaemon): Check {
@@ -99,28 +94,14 @@ async function lookAtRuns(call: Call): Promise<readonly Finding[]> {
   return ok(`agents: ${writeAgents(agents)}; none needs a person`);
 }
 
-interface BranchProblem {
-  readonly project: string;
-  readonly reason: string;
-  readonly fix: string;
-  readonly isNote?: boolean;
-}
-
 /** What `doctor` needs to know about the stored data. */
-export interface Stored {
+export interface Stored extends Work {
   /** Why the file could not be read, which does not mean damage; missing if it was read. */
   readonly unread?: "in use" | { readonly why: string };
   /** The version of the database's schema; 0 if unknown. */
   readonly version: number;
   /** Empty if the database is sound. */
   readonly damage: readonly string[];
-  /** Tasks that do not continue, and why. */
-  readonly troubled: readonly { readonly task: string; readonly why: string }[];
-  readonly projects: readonly { readonly name: string; readonly path: string; readonly workspaces: string }[];
-  /** Problems of default branches. Only a running daemon knows them. */
-  readonly branches?: readonly BranchProblem[];
-  /** Workspaces that were set aside, because they could not be saved. Only a running daemon knows them. */
-  readonly unsaved?: readonly { readonly project: string; readonly reason: string; readonly fix: string }[];
 }
 
 const pageSize = "1000";
@@ -232,10 +213,6 @@ function contents(database: DatabaseSync): Pick<Stored, "troubled" | "projects">
   };
 }
 
-function whyHeld(status: string, reason: string): string {
-  return `is held in "${status}": ${reason}`;
-}
-
 /** Checks of the stored data, and of the projects and workflows. */
 export function workChecks(home: string, stored: Stored | undefined, daemon: FoundDaemon): readonly Check[] {
   return [
@@ -284,67 +261,4 @@ function lookAtDatabase(home: string, stored: Stored | undefined, daemon: FoundD
   return unwritable === undefined
     ? ok(found)
     : error(`cannot be written: ${unwritable.reason}; ${found}`, unwritable.fix);
-}
-
-const maxShown = 5;
-
-function lookAtTasks(stored: Stored | undefined): readonly Finding[] {
-  const { troubled = [] } = stored ?? {};
-  if (troubled.length === 0) return ok("none is held");
-  const shown = troubled.slice(0, maxShown).flatMap(({ task, why }) => {
-    const line = firstStatement(why).replace(/\s+/g, " ");
-    return warning(`${task} ${line}`, `signalbox task explain ${task}`);
-  });
-  const rest = troubled.length - maxShown;
-  return rest > 0 ? [...shown, ...warning(`and ${count(rest, "other")}`, "signalbox task list --all")] : shown;
-}
-
-function lookAtProjects(stored: Stored | undefined): readonly Finding[] {
-  const { projects = [], branches = [], unsaved = [] } = stored ?? {};
-  const gone = projects.flatMap(({ name, path }) => {
-    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (isFolder && findRepository(path) !== undefined) return [];
-    const what = isFolder ? "is not a git repository" : "is gone";
-    return error(
-      `${path}, the repository of ${name}, ${what}`,
-      `signalbox project update ${name} --path PATH\nor, to remove it with its tasks and their history: signalbox project remove ${name}`,
-    );
-  });
-  const wrong = [
-    ...gone,
-    ...branches
-      .filter(({ isNote }) => isNote !== true)
-      .flatMap(({ project, reason, fix }) => error(`${project}: ${reason}`, fix)),
-    ...unsaved.flatMap(({ project, reason, fix }) => warning(`${project}: ${reason}`, fix)),
-  ];
-  if (projects.length === 0) return ok("none yet; in a repository: signalbox init");
-  const well = ok(projects.map(({ name }) => name).join(", "));
-  const notes = branches.filter(({ isNote }) => isNote === true).map(noteBranch);
-  return [...(wrong.length > 0 ? wrong : well), ...notes, ...projects.flatMap(offerClones)];
-}
-
-/** A note, not a problem: the person may have moved the branch. */
-function noteBranch({ project, reason, fix }: BranchProblem): Finding {
-  return { level: "ok", found: `${project}: ${reason}`, fix };
-}
-
-/** A note, not a problem: a person may have chosen worktrees. */
-function offerClones({ name, workspaces }: Stored["projects"][number]): readonly Finding[] {
-  if (workspaces !== "worktree") return [];
-  const found = `the workspaces of ${name} are worktrees. ${worktreeLimits}. Clones share nothing with it; to change to them:`;
-  return [{ level: "ok", found, fix: `signalbox project update ${name} --workspaces clone` }];
-}
-
-function lookAtWorkflows(home: string): readonly Finding[] {
-  const own = listWorkflows({ home }).filter(({ from }) => from === "user");
-  const wrong = own.flatMap((found) => {
-    const [problem] = loadFound(found, { home }).problems.filter(({ level }) => level === "error");
-    if (problem === undefined) return [];
-    return error(
-      `${found.name} does not load: ${formatProblem(problem)}`,
-      `signalbox workflow validate ${shellWord(found.name)}`,
-    );
-  });
-  if (wrong.length > 0) return wrong;
-  return ok(own.length === 0 ? "the built-in workflows" : `yours load: ${own.map(({ name }) => name).join(", ")}`);
 }

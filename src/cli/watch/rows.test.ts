@@ -168,3 +168,10 @@ test("no figure is cut on a terminal of any width: a column without room is left
     /\$1234\.50\+\?\n[\s\S]* \$0\.10\+\?\n/,
   );
 });
+
+test("the hints name the terminal of an agent only where one can have a terminal", () => {
+  const last = (runs: readonly RunView[]) => watchLines({ ...board, runs }, { ...frame, columns: 200 }).at(-1);
+  expect(last([run("bbbbb", { mode: "session" })])).toContain("task attach ID");
+  expect(last([run("bbbbb", { mode: "turn" })])).toContain("signalbox task logs ID");
+  expect(last([run("bbbbb", { mode: "turn" })])).not.toContain("attach");
+});

@@ -205,7 +205,7 @@ function saidBy(runs: readonly RunView[]): string {
 export function watchLines(board: Board, frame: Frame): readonly string[] {
   const { columns, rows, paint } = frame;
   const head = [paint.bold(summary(board, frame)), ...troubles(board, frame)];
-  const foot = paint.dim(footer(columns));
+  const foot = paint.dim(footer(board, columns));
   const room = Math.max(1, rows - head.length - 3);
   const body = board.tasks.length === 0 ? emptyLines(frame, noTask) : table(board, frame, room);
   const lines = [...head, "", ...body].slice(0, Math.max(1, rows - 1));
@@ -213,10 +213,16 @@ export function watchLines(board: Board, frame: Frame): readonly string[] {
   return rows < 3 ? lines.slice(0, rows) : [...lines, ...blank, foot];
 }
 
-const hints = ["q leave", "signalbox task actions ID: what you can do", "signalbox task attach ID: talk to its agent"];
+/** Only agents in terminals can be talked to. */
+function hintsFor({ runs }: Board): readonly string[] {
+  const isElsewhere = runs.length > 0 && runs.every(({ mode }) => mode !== "session");
+  const agent = isElsewhere ? "signalbox task logs ID: read its agent" : "signalbox task attach ID: talk to its agent";
+  return ["q leave", "signalbox task actions ID: what you can do", agent];
+}
 
 /** As many hints as fit. */
-function footer(columns: number): string {
+function footer(board: Board, columns: number): string {
+  const hints = hintsFor(board);
   const fitting = hints.map((_, i) => hints.slice(0, i + 1).join("   ")).filter((text) => text.length <= columns);
   return fitting.at(-1) ?? "";
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { Fault } from "../../fault.ts";
-import { type Block, type Caps, createDispatch, namedReset } from "./dispatch.ts";
+import { type Block, type Caps, createDispatch, type LimitChange, namedReset } from "./dispatch.ts";
 import { inOrder, type Rank } from "./queue-order.ts";
 
 function stage(caps: Partial<Caps> = {}) {
@@ -227,6 +227,30 @@ test("a provider that refuses repeatedly without saying until when counts as an 
   expect(dispatch.endlessLimit("claude")).toContain("3 times in a row");
   refuse(false);
   expect(dispatch.endlessLimit("claude")).toBeUndefined();
+});
+
+test("a limit is told when it begins, lasts longer, is lifted, or is found to be over, and not when it is reported again", async () => {
+  const { clock, dispatch } = stage();
+  const told: LimitChange[] = [];
+  dispatch.followLimits(
+    () => {},
+    (change) => told.push(change),
+  );
+  const until = clock.now() + hour;
+  dispatch.limit("claude", until, "No more");
+  dispatch.limit("claude", until, "No more");
+  expect(told).toEqual([{ harness: "claude", until, reason: "No more", isLifted: false }]);
+  dispatch.limit("claude", until + hour, "Still no more");
+  expect(dispatch.lift("claude")).toBe(true);
+  expect(told.slice(1)).toEqual([
+    { harness: "claude", until: until + hour, reason: "Still no more", isLifted: false },
+    { harness: "claude", until: undefined, reason: "", isLifted: true },
+  ]);
+  dispatch.limit("codex", clock.now() + hour, "Enough");
+  await clock.pass(2 * hour);
+  expect(dispatch.limits()).toEqual([]);
+  expect(told.at(-1)).toEqual({ harness: "codex", until: undefined, reason: "", isLifted: false });
+  expect(told).toHaveLength(5);
 });
 
 test("a limit that lasts longer than six hours is reported to a person, until it is over or lifted", async () => {

@@ -4,7 +4,7 @@ import type { Run } from "../../ports/records.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentence, sentences, shownTime } from "../../text.ts";
 import { inOrder, last, type Rank } from "./queue-order.ts";
-import type { AgentWish, GivenAgent, Roster } from "./roster.ts";
+import type { AgentWish, GivenAgent, Lack, Roster } from "./roster.ts";
 
 interface Seat {
   /** The record's id. */
@@ -68,11 +68,16 @@ export interface Dispatch {
   lift(harness: string): boolean;
   /** When a person last lifted a limit. */
   liftedAt(harness: string): number | undefined;
-  /** Calls `tell` with each task that has a waiting run when a limit or a budget begins or ceases to hold it up. */
-  followLimits(tell: (task: string) => void): void;
+  /**
+   * Calls `tell` with each task that has a waiting run when a limit or a budget begins or ceases to hold it up, and `tellLimit`
+   * when a limit begins, is found to last longer, or is found to be over.
+   */
+  followLimits(tell: (task: string) => void, tellLimit?: (change: LimitChange) => void): void;
   limits(): readonly { readonly harness: string; readonly until: number; readonly reason: string }[];
   /** The caps, the pauses or the configured budgets have changed. */
   wake(): void;
+  /** Why no named agent could ever do a waiting run of the task, and what to do; undefined where one could. */
+  lackOf(task: string): Lack | undefined;
   /** Why a task's run does not start; undefined where none is waiting. */
   whyWaiting(task: string): string | undefined;
   /** Why a run has no seat, and its place in the queue; undefined where it is not waiting. */
@@ -90,7 +95,7 @@ interface DispatchPorts {
   /** A sentence where the project is paused; otherwise undefined. */
   paused(project: string): string | undefined;
   /** The named agents; missing where no run wants one. */
-  readonly roster?: Pick<Roster, "prepare" | "choose" | "take" | "release">;
+  readonly roster?: Pick<Roster, "prepare" | "choose" | "lacks" | "take" | "release">;
 }
 
 interface Waiting {
@@ -99,6 +104,7 @@ interface Waiting {
   rank: Rank | undefined;
   readonly blockOf: (() => Promise<Block | undefined>) | undefined;
   block: Block | undefined;
+  lack: Lack | undefined;
   /** How often it was asked what holds the run up; only the last answer counts. */
   asked: number;
   start(agent: GivenAgent | undefined): void;
@@ -110,6 +116,16 @@ interface Waiting {
  */
 const maxGuesses = 3;
 const guessWindow = 10 * 60_000;
+/** A provider's limit that has begun, or is over. */
+export interface LimitChange {
+  readonly harness: string;
+  /** Undefined if it is over. */
+  readonly until: number | undefined;
+  readonly reason: string;
+  /** A person has lifted it. */
+  readonly isLifted: boolean;
+}
+
 /** A limit that lasts longer than this is reported to a person. */
 const longLimit = 6 * 3_600_000;
 /** Providers count by the week at most, so a later reset time is wrong. */
@@ -133,6 +149,11 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
   const guesses = new Map<string, { count: number; until: number }>();
   const lifted = new Map<string, number>();
   const followers = new Set<(task: string) => void>();
+  const limitFollowers = new Set<(change: LimitChange) => void>();
+  const tellLimit = (harness: string, isLifted = false) => {
+    const { until, reason = "" } = limits.get(harness) ?? {};
+    for (const tell of limitFollowers) tell({ harness, until, reason, isLifted });
+  };
   const tellOf = (harness: string) => {
     for (const { seat } of queue) if (seat.harness === harness) for (const tell of followers) tell(seat.task);
   };
@@ -144,6 +165,7 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
     if (found !== undefined && found.until <= now) {
       limits.delete(harness);
       tellOf(harness);
+      tellLimit(harness);
     }
     // A clock that was set back must not make the limit longer.
     else if (found !== undefined && found.until - now > found.length)
@@ -238,9 +260,10 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
         each.seat.wants === undefined ? undefined : roster?.prepare(each.seat.project),
       ]);
       if (asked !== each.asked) return;
-      const before = each.block;
-      each.rank = rank;
-      each.block = block;
+      const { seat, block: before } = each;
+      const lack = seat.wants === undefined ? undefined : roster?.lacks({ ...seat, ...seat.wants });
+      if (lack?.text !== each.lack?.text) for (const tell of followers) tell(seat.task);
+      Object.assign(each, { rank, block, lack });
       if (block?.text !== before?.text)
         for (const task of new Set([each.seat.task, block?.owner, before?.owner]))
           if (task !== undefined) for (const tell of followers) tell(task);
@@ -262,7 +285,16 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       new Promise<GivenAgent | undefined>((start, refuse) => {
         if (isStopped) return refuse(stopping());
         // Queued before its rank is known, so that `recheck` can refuse it meanwhile.
-        const waiting: Waiting = { seat, rank: undefined, blockOf, block: undefined, asked: 0, start, refuse };
+        const waiting: Waiting = {
+          seat,
+          rank: undefined,
+          blockOf,
+          block: undefined,
+          lack: undefined,
+          asked: 0,
+          start,
+          refuse,
+        };
         queue.push(waiting);
         if (limits.has(seat.harness)) for (const tell of followers) tell(seat.task);
         void learn(waiting);
@@ -303,7 +335,10 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       const end = Math.max(wait, known?.until ?? 0);
       const isNew = known?.until !== end;
       limits.set(harness, { until: end, length: isNew ? end - clock.now() : known.length, reason });
-      if (isNew) tellOf(harness);
+      if (isNew) {
+        tellOf(harness);
+        tellLimit(harness);
+      }
       fill();
     },
     lift(harness) {
@@ -313,11 +348,15 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       limits.delete(harness);
       guesses.delete(harness);
       tellOf(harness);
+      tellLimit(harness, true);
       fill();
       return true;
     },
     liftedAt: (harness) => lifted.get(harness),
-    followLimits: (tell) => void followers.add(tell),
+    followLimits(tell, tellOfLimit) {
+      followers.add(tell);
+      if (tellOfLimit !== undefined) limitFollowers.add(tellOfLimit);
+    },
     limits: () =>
       [...limits.keys()].flatMap((harness) => {
         const found = limitOf(harness);
@@ -338,6 +377,7 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       if (count < maxGuesses) return undefined;
       return `${sentence(limit.reason)} The provider has refused ${count} times in a row without saying until when.`;
     },
+    lackOf: (task) => queue.find(({ seat, lack }) => seat.task === task && lack !== undefined)?.lack,
     waiting: () => queue.map(({ seat }) => seat),
     atWork: () => seats.size,
     stop() {

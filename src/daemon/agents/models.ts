@@ -1,6 +1,6 @@
 import { Refusal } from "../../api/client.ts";
 import type { Reason } from "../../engine/decision.ts";
-import { askedModels, type ModelTiers, type ResolvedModel, resolveModel } from "../../engine/model-tiers.ts";
+import { askedModels, type ModelTiers, ownModels, type ResolvedModel, resolveModel } from "../../engine/model-tiers.ts";
 import { placedRuns } from "../../engine/run-spec.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -42,6 +42,18 @@ export function checkModels(
     }
   }
   return [...missing.values()];
+}
+
+/** Why a model of the task's own would be for none of its runs. A fan-out without the workflow of its parts leaves that open. */
+export function unusedModel(workflows: readonly Workflow[]): readonly Reason[] {
+  const [first] = workflows;
+  const isWhole =
+    workflows.length > 1 || Object.values(first?.states ?? {}).every(({ wait }) => wait.kind !== "fan_out");
+  const fix = isWhole ? ownModels(workflows) : undefined;
+  if (first === undefined || fix === undefined) return [];
+  return [
+    { code: "bad-value", text: `The roles of "${first.name}" have models of their own: --model changes nothing.`, fix },
+  ];
 }
 
 /** The model that a run's program is asked for, and the tier that it stands for. A tier without a model is a Fault. */

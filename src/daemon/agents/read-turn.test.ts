@@ -31,6 +31,16 @@ test("an invalid answer can be asked for again, with the problem", () => {
   expect(read(asked, said('{"ok": "yes"}'))).toMatchObject({ kind: "invalid", answer: { ok: "yes" } });
 });
 
+test("an answer of more than a million characters can be asked for again, and is not kept", () => {
+  const long = { ...said(""), answer: { ok: true, words: "x".repeat(1024 * 1024) } };
+  expect(read(asked, long)).toEqual({
+    ...{ kind: "invalid", answer: undefined },
+    reason: "The answer has more than 1048576 characters, which is the limit. Keep what matters most.",
+  });
+  const free = read(turn, said("x".repeat(10_000_000)));
+  expect(free.kind === "ended" && String(free.answer).length).toBe(1024 * 1024);
+});
+
 test("a structured answer is not searched for in the text", () => {
   expect(read(asked, { ...said("{}"), answer: { ok: false } })).toMatchObject({ word: "ok", answer: { ok: false } });
 });

@@ -1,11 +1,12 @@
 import { constants } from "node:os";
-import { answerProblems, readAnswer } from "../../answers/read-answer.ts";
+import { answerProblems, isTooLong, maxAnswer, readAnswer } from "../../answers/read-answer.ts";
 import type { RunEnd } from "../../engine/request.ts";
 import type { RunSpec, Workflow } from "../../engine/workflow.ts";
 import type { Harness, HarnessError, HarnessEvent, TurnEnd } from "../../ports/harness.ts";
 import type { ProcessEnd, Processes } from "../../ports/processes.ts";
 import type { StartedRun, Usage } from "../../ports/records.ts";
 import type { TailPosition } from "../../ports/tail.ts";
+import { cutText } from "../../text.ts";
 import { processName } from "./run-order.ts";
 
 /** What the end of a turn means. */
@@ -44,11 +45,15 @@ export function readTurn(
     return ended(isDone ? "ok" : "step", "");
   }
   const schema = spec.result === undefined ? undefined : workflow.schemas[spec.result];
-  if (schema === undefined) return { ...ended("ok", ""), answer: turn.answer ?? turn.text };
+  if (schema === undefined) {
+    const free = turn.answer ?? turn.text;
+    return { ...ended("ok", ""), answer: isTooLong(free) ? cutText(turn.text, maxAnswer) : free };
+  }
   const read = turn.answer === undefined ? readAnswer(turn.text) : ({ ok: true, value: turn.answer } as const);
   if (!read.ok) return { kind: "invalid", reason: read.problem, answer: undefined };
   const problems = answerProblems(schema, read.value);
-  if (problems.length > 0) return { kind: "invalid", reason: problems.join(" "), answer: read.value };
+  if (problems.length > 0)
+    return { kind: "invalid", reason: problems.join(" "), answer: isTooLong(read.value) ? undefined : read.value };
   return { ...ended("ok", ""), answer: read.value };
 }
 

@@ -17,6 +17,7 @@ import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Agent, Run } from "../../ports/records.ts";
 import type { Store, StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
+import { shellWord } from "../../shell-quote.ts";
 import { sentence } from "../../text.ts";
 import type { Harnesses } from "./harnesses.ts";
 
@@ -69,6 +70,8 @@ export interface Roster {
   /** Reads what the models of a project are now; must be called before an agent is wanted there. */
   prepare(project: string): Promise<void>;
   choose(wish: AgentWish): AgentChoice;
+  /** Why no agent could do a run while the configured limit is 0, and what to do; undefined where one could. */
+  lacks(wish: AgentWish): Lack | undefined;
   /** Chooses an agent and gives it the run, at once: the record of a new agent may still have to be stored. */
   take(wish: AgentWish): Taken;
   /** A run of an earlier daemon has this agent. */
@@ -100,6 +103,12 @@ export interface Roster {
 }
 
 type AgentKind = Pick<Agent, "harness" | "model">;
+
+/** Both in sentences; `fix` ends with a command. */
+export interface Lack {
+  readonly text: string;
+  readonly fix: string;
+}
 
 interface MadeAgents {
   readonly agents: readonly Agent[];
@@ -213,6 +222,18 @@ export function createRoster({ store, clock, harnesses, config, modelsOf }: Rost
     },
     prepare: async (project) => void models.set(project, await modelsOf(project)),
     choose,
+    lacks(wish) {
+      const choice = choose(wish);
+      if (choice.kind !== "wait" || choice.isLasting !== true) return undefined;
+      const { tiers } = modelsIn(wish.project);
+      const name = modelName(resolve(modelsIn(wish.project), wish.harness, wish.model)) || wish.model;
+      const others = config().agentsPerModel.filter((each) => limitName(each, tiers) !== name);
+      const limits = `[${[...others, `${name}=1`].join(", ")}]`;
+      return {
+        text: choice.reason,
+        fix: `Allow one: signalbox config set agents.per_model ${shellWord(limits)}`,
+      };
+    },
     take(wish) {
       const { run, task, project, harness, label } = wish;
       const choice = choose(wish);
@@ -314,12 +335,14 @@ function fallbacksOf({ tiers, fallback }: ProjectModels, wanted: string): readon
 
 function readLimits(limits: readonly string[], tiers: ModelTiers): Readonly<Record<string, number>> {
   return Object.fromEntries(
-    limits.map((each) => {
-      const end = each.lastIndexOf("=");
-      const name = each.slice(0, end);
-      return [tierOf(tiers, name) ?? name, Number(each.slice(end + 1))];
-    }),
+    limits.map((each) => [limitName(each, tiers), Number(each.slice(each.lastIndexOf("=") + 1))]),
   );
+}
+
+/** The tier or model of a limit such as `large=2`. */
+function limitName(limit: string, tiers: ModelTiers): string {
+  const name = limit.slice(0, limit.lastIndexOf("="));
+  return tierOf(tiers, name) ?? name;
 }
 
 /** A, B, …, Z, AA, AB, … */

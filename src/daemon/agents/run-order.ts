@@ -58,6 +58,7 @@ const files = {
   gate: { source: "adapters/sandbox/gate.ts", bundle: "gate.cjs" },
   launcher: { source: "adapters/tmux/launch.ts", bundle: "launcher.cjs" },
   "acp-bridge": { source: "adapters/harness/acp/bridge.ts", bundle: "acp-bridge.cjs" },
+  "verify-thread": { source: "daemon/verify-thread.ts", bundle: "verify-thread.cjs" },
   "scripted-agent": { source: "scripted-agent/main.ts", bundle: "scripted-agent.cjs" },
 };
 

@@ -46,6 +46,17 @@ export function lifeOf(agents: Agents | undefined, task: string, run: string): "
   return pane.dead === undefined ? "alive" : "dead";
 }
 
+/** What a live run does, asks or reports. */
+export function sayingOf({
+  error,
+  activity,
+  said,
+  what,
+}: Pick<RunSigns, "error" | "activity" | "said" | "what">): string {
+  if (error !== undefined) return error.message;
+  return activity === "idle" ? (said.split("\n")[0] ?? "") : what;
+}
+
 /** The state of a run, from everything that was observed so far. */
 export interface RunSigns {
   readonly activity: Activity;

@@ -95,9 +95,12 @@ test("a daily budget that is used up to the cent is exhausted, and the hint name
   expect(() => book.check({ id: "a", project: "coffee" }, noon)).not.toThrow();
   await book.add(run("b"), [{ ...used, cost: 0.01 }], start, noon);
   expect(() => book.check({ id: "a", project: "coffee" }, noon)).toThrow("$2.00 of $2.00");
-  const hint =
-    "Raise the limit (signalbox config set budget.project_day 3), or wait until tomorrow; then: signalbox task retry a";
+  const hint = "Raise the limit: signalbox config set budget.project_day 3\nThen, or tomorrow: signalbox task retry a";
   expect(() => book.check({ id: "a", project: "coffee" }, noon)).toThrow(expect.objectContaining({ hint }));
+  expect(book.spentToday(["coffee", "tea"], noon).map(({ text }) => text)).toEqual([
+    "The project coffee today cost $2.00 of $2.00 that are allowed.",
+  ]);
+  expect(book.spentToday(["coffee", "tea"], noon + day)).toEqual([]);
 });
 
 const limited = `

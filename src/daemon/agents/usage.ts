@@ -83,6 +83,12 @@ export interface DayBudgets {
   readonly day: number;
 }
 
+/** A day's budget that is used up, and how it is raised. */
+interface SpentBudget {
+  readonly text: string;
+  readonly fix: string;
+}
+
 /** The usage of all runs, kept in memory so that sums need no query. */
 export interface UsageBook {
   /** Reads the stored usage, once; must be called before anything is asked. */
@@ -99,6 +105,10 @@ export interface UsageBook {
   of(run: string): Usage | undefined;
   list(): readonly Usage[];
   total(isSelected: (usage: Usage) => boolean): Total;
+  /** The sums of each task, as `listUsage` groups them. */
+  byTask(): ReadonlyMap<string, Total>;
+  /** The day's budgets that are used up: those of these projects, and that of all. */
+  spentToday(projects: readonly string[], now: number): readonly SpentBudget[];
   /** Refuses with `agents.budget` where the day's budget of the task's project, or of all projects, is used up. */
   check(task: Pick<Task, "id" | "project">, now: number): void;
 }
@@ -112,9 +122,11 @@ export function createUsageBook(
   /** As reported, and as it counts. */
   const reported = new Map<string, Usage>();
   const book = new Map<string, Usage>();
+  let sums: ReadonlyMap<string, Total> | undefined;
   const note = (usage: Usage) => {
     reported.set(usage.id, usage);
     book.set(usage.id, plausible(usage));
+    sums = undefined;
   };
   const put = async (usage: Usage) => {
     await store.usage.put(usage);
@@ -133,6 +145,24 @@ export function createUsageBook(
     }
   };
   const total = (isSelected: (usage: Usage) => boolean) => addUp([...book.values()].filter(isSelected));
+
+  const spentToday = (projects: readonly string[], now: number): readonly SpentBudget[] => {
+    const { projectDay, day } = budgets();
+    const today = startOfDay(now);
+    const spent = (budget: number, who: string, key: string, isMeant: (usage: Usage) => boolean) => {
+      if (budget === 0) return [];
+      const { cost } = total((usage) => usage.at >= today && isMeant(usage));
+      if (cost < budget) return [];
+      const text = `${who} today cost $${cost.toFixed(2)} of $${budget.toFixed(2)} that are allowed.`;
+      return [{ text, fix: `Raise the limit: signalbox config set ${key} ${Math.floor(cost) + 1}` }];
+    };
+    return [
+      ...projects.flatMap((name) =>
+        spent(projectDay, `The project ${name}`, "budget.project_day", ({ project }) => project === name),
+      ),
+      ...spent(day, "All projects together", "budget.day", () => true),
+    ];
+  };
 
   return {
     open: () => (opened ??= read()),
@@ -153,32 +183,20 @@ export function createUsageBook(
     of: (run) => book.get(run),
     list: () => [...book.values()],
     total,
-    check({ id, project }, now) {
-      const { projectDay, day } = budgets();
-      const today = startOfDay(now);
-      const refuse = (cost: number, budget: number, who: string, key: string) => {
-        if (budget === 0 || cost < budget) return;
-        const text = `${who} has cost $${cost.toFixed(2)} of $${budget.toFixed(2)} that are allowed.`;
-        const raise = `signalbox config set ${key} ${Math.floor(cost) + 1}`;
-        throw new Fault("agents.budget", text, {
-          hint: `Raise the limit (${raise}), or wait until tomorrow; then: signalbox task retry ${id}`,
-        });
-      };
-      const cost = (isSelected: (usage: Usage) => boolean) =>
-        total((usage) => usage.at >= today && isSelected(usage)).cost;
-      refuse(
-        cost((usage) => usage.project === project),
-        projectDay,
-        `The project ${project} today`,
-        "budget.project_day",
-      );
-      refuse(
-        cost(() => true),
-        day,
-        "All projects together today",
-        "budget.day",
-      );
+    byTask() {
+      if (sums !== undefined) return sums;
+      const groups = Map.groupBy(book.values(), ({ task }) => task);
+      sums = new Map([...groups].map(([task, all]) => [task, addUp(all)]));
+      return sums;
     },
+    check({ id, project }, now) {
+      const [spent] = spentToday([project], now);
+      if (spent === undefined) return;
+      throw new Fault("agents.budget", spent.text, {
+        hint: `${spent.fix}\nThen, or tomorrow: signalbox task retry ${id}`,
+      });
+    },
+    spentToday,
   };
 }
 

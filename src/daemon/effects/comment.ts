@@ -45,7 +45,20 @@ export async function postComment(
 function messagesForGate({ states }: Workflow, task: Task): readonly string[] {
   const next = (states[task.status]?.rules ?? []).flatMap(({ does }) => (does.kind === "then" ? [does.to] : []));
   const gates = [...new Set([task.status, ...next])].filter((name) => states[name]?.wait.kind === "human");
-  return [...new Set(gates.flatMap((gate) => unreadMessages(task, gate)))].map(({ text }) => text);
+  return [...new Set(gates.flatMap((gate) => unreadMessages(task, gate)))].map(({ text }) => quoted(text));
+}
+
+/** As a quotation, which ends what the text leaves open in Markdown, such as a fence. */
+function quoted(text: string): string {
+  return visible(text)
+    .split("\n")
+    .map((line) => `> ${line}`.trimEnd())
+    .join("\n");
+}
+
+/** The text of an agent for Markdown. An open HTML comment would hide all that follows it. */
+function visible(text: string): string {
+  return text.replace(/<(?=[!?])/g, "&lt;");
 }
 
 /** One comment of several texts, with a rule between them. */
@@ -132,6 +145,6 @@ function closedLine(word: string, findings: readonly Finding[], isWanted: (findi
 }
 
 function writeFinding({ id, title, evidence, file, line, severity }: Finding): string {
-  const more = evidence === "" ? "" : `\n\n  ${evidence.replaceAll("\n", "\n  ")}\n`;
-  return `- ${id} **${severity}** ${title} (\`${file}${line > 0 ? `:${line}` : ""}\`)${more}`;
+  const more = evidence === "" ? "" : `\n\n  ${visible(evidence).replaceAll("\n", "\n  ")}\n`;
+  return `- ${id} **${severity}** ${visible(title)} (\`${file}${line > 0 ? `:${line}` : ""}\`)${more}`;
 }

@@ -5,10 +5,12 @@ import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Project } from "../../ports/store.ts";
-import { type MergePorts, mergePullRequest, type OpenPorts, openPullRequest } from "../forge/pull-request.ts";
+import { personsWordAt } from "../deadlines.ts";
+import { type MergePorts, mergePullRequest } from "../forge/merge-pull-request.ts";
+import { type OpenPorts, openPullRequest } from "../forge/pull-request.ts";
 import { type PushPorts, pushableWork, pushedRef, pushWork } from "../forge/push-task.ts";
 import { placeOf, remoteTip, type Where } from "../landing-place.ts";
-import type { Perform, Performers } from "../perform.ts";
+import { type Perform, type Performers, pausedFault } from "../perform.ts";
 import { eventsOf, isShared, projectOf } from "../project.ts";
 import type { Protection } from "../protection.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
@@ -64,6 +66,8 @@ function filledParam(workflow: Workflow, task: Task, param: ParamValue | undefin
 /** What the effects on remotes and forges need. */
 export interface ForgeEffectPorts extends OpenPorts, MergePorts {
   readonly protection: Pick<Protection, "mustBeConfirmed">;
+  /** Whether a person has paused a project. */
+  stopsWork(project: string, wordAt: number | undefined): boolean;
   /** Merges with the project's own merge queue. */
   readonly mergeHere: Perform;
   where(): Where;
@@ -93,31 +97,62 @@ function mergePr(ports: ForgeEffectPorts): Perform {
   return async (effect, context) => {
     const { task } = context;
     const project = await projectOf(ports.store, task.project);
-    const own = await ports.workspacesOf(project);
-    const { control } = own;
-    const isHere = (await ports.forgeOf(project)).kind === "none";
-    const pushed = isHere ? undefined : await control.commitAt(pushedRef(task.id));
-    const commit = pushed ?? (isHere ? await taskCommit(own, project, task) : await control.commitAt(taskRef(task.id)));
-    mustBeFixed(task);
-    if (commit !== undefined) {
-      await ports.protection.mustBeConfirmed(task, commit);
-      await mustBeReviewed(ports, own, project, task, commit);
-    }
-    // Files that tests have left are not part of the work, which was committed before.
-    if (isHere) {
+    if ((await ports.forgeOf(project)).kind === "none") {
+      await mustBeMergeable(ports, project, task);
+      // Files that tests have left are not part of the work, which was committed before.
       await ports.mergeHere({ ...effect, params: { uncommitted: "leave" } }, context);
       return noteMergedHere(ports, task);
     }
-    const result = await mergePullRequest(ports, project, task, pushed, await isPersonsWord(ports, task));
-    if (result.kind === "merged") return;
+    await mustBeMergeable(ports, project, task);
+    const isWord = await isPersonsWord(ports, task);
+    // Asking the forge takes a while, in which anything may have changed.
+    const check = () => mustBeMergeable(ports, project, task);
+    const result = await mergePullRequest(ports, project, task, { isPersonsWord: isWord, check });
+    if (result.kind === "merged") return mustBeFixed(await sameStay(ports, task));
     if (result.kind === "none") {
       throw new Fault("pr.missing", "The task has no pull request on a forge that could merge it.", {
         hint: `Open one: signalbox task create-pr ${task.id}`,
       });
     }
+    if (result.kind === "left-out") throw new Fault("merge.later", result.reason, { hint: result.fix });
     // An undecided forge is asked again later.
     throw new Fault(result.word, result.reason, { retry: result.isUndecided ? "later" : "never" });
   };
+}
+
+/**
+ * Throws where the task must not be merged as it is now: it has left the stay that asked for the merge, its project is paused, a
+ * finding is to be fixed, or its commit was not judged, tested or confirmed. Returns the commit, if there is one.
+ */
+async function mustBeMergeable(ports: ForgeEffectPorts, project: Project, asked: Task): Promise<string | undefined> {
+  const own = await ports.workspacesOf(project);
+  const commit = await taskCommit(own, project, asked);
+  if (commit !== undefined) await ports.protection.mustBeConfirmed(asked, commit);
+  if (commit !== undefined) await mustBeReviewed(ports, own, project, asked, commit);
+  // Last, because git has taken its time.
+  const task = await sameStay(ports, asked);
+  mustBeFixed(task);
+  mustBeTested(await ports.workflowOf(task), task, commit);
+  if (ports.stopsWork(project.name, await personsWordAt(ports.store, task.id))) throw pausedFault(project.name);
+  return commit;
+}
+
+/** The task as it is now. Throws where it has left the stay that asked for the merge. */
+async function sameStay({ store }: ForgeEffectPorts, { id, entry, status }: Task): Promise<Task> {
+  const now = (await store.getTask(id))?.task;
+  if (now?.entry === entry && now.phase !== "over") return now;
+  const where = now === undefined ? "it was deleted" : `it is in ${now.status}`;
+  throw new Fault("merge.refused", `The task has left ${status}: ${where}. Nothing more is merged.`);
+}
+
+/** Throws where the tests of this stay were of another commit. */
+function mustBeTested({ states }: Workflow, { id, status, tested }: Task, commit: string | undefined): void {
+  const isTestedHere = states[status]?.do.some(({ name }) => name === "run_tests") === true;
+  if (!isTestedHere || tested === undefined || commit === undefined || tested.commit === commit) return;
+  const [ran, now] = [tested.commit.slice(0, 10), commit.slice(0, 10)];
+  throw new Fault("unmergeable", `The tests ran on ${ran}, and the branch is at ${now}.`, {
+    hint: `To test and merge it: signalbox task continue ${id}`,
+  });
 }
 
 /** Throws where a person has approved a finding, perhaps after the last review, that no review has called fixed. */

@@ -4,6 +4,7 @@ import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Notifier } from "../../ports/system.ts";
+import type { LeftOutOf } from "../forge/left-out.ts";
 import type { Perform } from "../perform.ts";
 import { noteTime, projectOf, type TicketsOf } from "../project.ts";
 
@@ -11,18 +12,20 @@ interface CloseTicketPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ticketsOf: TicketsOf;
+  /** Undefined where there is no forge. */
+  readonly leftOut?: LeftOutOf | undefined;
 }
 
 /**
  * Closes the ticket that the task was made from, with a note that names the task. Does so only if the task's work is in
  * the default branch; a ticket that is closed already is not changed.
  */
-export function closeTicket({ store, clock, ticketsOf }: CloseTicketPorts): Perform {
+export function closeTicket({ store, clock, ticketsOf, leftOut }: CloseTicketPorts): Perform {
   return async (_, { task }) => {
     const { ticket = "", id } = task;
     if (ticket === "") return;
     const project = await projectOf(store, task.project);
-    const commit = await commitIn(store, project, task);
+    const commit = await commitIn(store, project, task, leftOut);
     const tickets = ticketsOf(project);
     if ((await tickets.get(ticket))?.status === "closed") {
       // If a killed daemon closed it, this removes the temporary file that it left.
@@ -35,12 +38,16 @@ export function closeTicket({ store, clock, ticketsOf }: CloseTicketPorts): Perf
 }
 
 /** The commit that brought the work into the default branch: the daemon's own merge, or the forge's. */
-async function commitIn(store: Store, { defaultBranch }: Project, task: Task): Promise<string> {
+async function commitIn(store: Store, project: Project, task: Task, leftOut: LeftOutOf | undefined): Promise<string> {
+  const { defaultBranch } = project;
   const merge = await store.merges.get(task.id);
   if (merge?.state === "merged" && merge.target === defaultBranch) return merge.after || merge.commit;
   const pull = await store.pullRequests.get(task.id);
-  if (pull?.state === "merged" && pull.base === defaultBranch) return pull.mergedCommit || pull.headCommit;
-  throw new Fault("ticket.unmerged", `The ticket "${task.ticket}" stays open: the work is not in ${defaultBranch}.`, {
+  const isMerged = pull?.state === "merged" && pull.base === defaultBranch;
+  const rest = isMerged && pull.url !== "" ? await leftOut?.(project, task, pull) : undefined;
+  if (isMerged && rest === undefined) return pull.mergedCommit || pull.headCommit;
+  const why = rest?.reason ?? `The work is not in ${defaultBranch}.`;
+  throw new Fault("ticket.unmerged", `The ticket "${task.ticket}" stays open. ${why}`, {
     hint: `When it is done: signalbox ticket close ${task.ticket}`,
   });
 }

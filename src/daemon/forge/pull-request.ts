@@ -2,17 +2,17 @@ import type { TaskEvent } from "../../engine/decision.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
-import type { Config } from "../../home/config-fields.ts";
 import type { Turns } from "../../keyed.ts";
-import type { PullRequest, PullRequestStatus } from "../../ports/forge.ts";
+import type { PullRequest } from "../../ports/forge.ts";
 import type { PullRequestRecord, Usage } from "../../ports/records.ts";
 import type { Project, Store, StoredArtifact, StoredEffect } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import { oneLine } from "../../text.ts";
 import { type PartOfTask, partsOf } from "../parts.ts";
-import { noteTime, remoteName, type TicketsOf, targetOf } from "../project.ts";
+import { noteTime, type TicketsOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
-import { type ProjectForge, type PushPorts, pushableWork, pushedRef, pushWork, type TaskWork } from "./push-task.ts";
+import { leftOut } from "./left-out.ts";
+import { type PushPorts, pushableWork, pushWork, type TaskWork } from "./push-task.ts";
 
 /** A pull request that exists only in the daemon's records. */
 interface AskedPullRequest extends PullRequest {
@@ -51,127 +51,6 @@ function toAsked(record: PullRequestRecord): AskedPullRequest {
   const { number, url, state, head, headCommit, base, isDraft, mergedCommit, title, body, comments } = record;
   const merged = mergedCommit === "" ? undefined : mergedCommit;
   return { number, url, state, head, headCommit, base, isDraft, mergedCommit: merged, title, body, comments };
-}
-
-export interface MergePorts extends PushPorts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly inTurn: Turns;
-  mergeMethod(): Config["forgeMerge"];
-}
-
-type PullRequestMerge =
-  /** The task has no pull request on a forge. */
-  | { readonly kind: "none" }
-  | { readonly kind: "merged"; readonly commit: string }
-  | {
-      readonly kind: "refused";
-      readonly word: "unapproved" | "unmergeable";
-      /** A sentence. */
-      readonly reason: string;
-      /** The forge does not know yet; it may know soon. */
-      readonly isUndecided: boolean;
-    };
-
-/**
- * Merges the task's pull request on the forge if it is approved and nothing prevents it. With `only`, it must be at
- * that commit. `isPersonsWord`: a person wants it merged, which counts as the approval where the forge demands none, because
- * nobody can approve their own pull request.
- */
-export function mergePullRequest(
-  ports: MergePorts,
-  project: Project,
-  task: Task,
-  only?: string,
-  isPersonsWord = false,
-): Promise<PullRequestMerge> {
-  return ports.inTurn(`forge ${task.id}`, async () => {
-    const place = await ports.forgeOf(project);
-    if (place.kind === "none") return { kind: "none" };
-    const found = await findOwn(ports, place, task);
-    if (found === undefined) return { kind: "none" };
-    const result =
-      found.state === "open"
-        ? await mergeOpen(ports, place, project, task, found.number, only, isPersonsWord)
-        : over(found);
-    if (result.kind === "merged") await noteMerge(ports, place, project, task, result.commit);
-    return result;
-  });
-}
-
-async function findOwn({ store }: MergePorts, { forge }: ProjectForge, task: Task): Promise<PullRequest | undefined> {
-  const record = await store.pullRequests.get(task.id);
-  if (record !== undefined && record.url !== "") return forge.getPullRequest(record.number);
-  return forge.findPullRequest(task.branch);
-}
-
-function over({ state, number, mergedCommit = "" }: PullRequest): PullRequestMerge {
-  return state === "merged"
-    ? { kind: "merged", commit: mergedCommit }
-    : refused("unmergeable", `Pull request ${number} is closed.`);
-}
-
-async function mergeOpen(
-  ports: MergePorts,
-  { forge }: ProjectForge,
-  project: Project,
-  task: Task,
-  number: number,
-  only: string | undefined,
-  isPersonsWord: boolean,
-): Promise<PullRequestMerge> {
-  const status = await forge.statusOf(number);
-  const obstacle = obstacleIn(status, isPersonsWord);
-  if (obstacle !== undefined) return obstacle;
-  const { control } = await ports.workspacesOf(project);
-  // Commits that others have pushed since were not reviewed here.
-  const expectedHead = (await control.commitAt(pushedRef(task.id))) ?? status.pullRequest.headCommit;
-  if (only !== undefined && only !== expectedHead) {
-    const [at, approved] = [expectedHead.slice(0, 10), only.slice(0, 10)];
-    const push = `Push it: signalbox task create-pr ${task.id}`;
-    return refused(
-      "unmergeable",
-      `Pull request ${number} is at ${at}, not at ${approved}, which was approved. ${push}`,
-    );
-  }
-  const result = await forge.merge(number, { method: ports.mergeMethod(), expectedHead });
-  if (result.kind === "merged") return result;
-  return refused(result.kind === "unapproved" ? "unapproved" : "unmergeable", result.reason);
-}
-
-/** An absence of objections is no approval. */
-function obstacleIn(
-  { pullRequest: { number }, review, mergeable }: PullRequestStatus,
-  isPersonsWord: boolean,
-): PullRequestMerge | undefined {
-  if (review === "changes-requested") return refused("unapproved", `Changes are asked for in pull request ${number}.`);
-  if (review !== "approved" && !(review === "none" && isPersonsWord))
-    return refused("unapproved", `Pull request ${number} is not approved.`);
-  if (mergeable === "no") return refused("unmergeable", `Pull request ${number} has conflicts.`);
-  if (mergeable === "yes") return undefined;
-  return refused("unmergeable", `The forge does not know yet whether pull request ${number} can be merged.`, true);
-}
-
-function refused(word: "unapproved" | "unmergeable", reason: string, isUndecided = false): PullRequestMerge {
-  return { kind: "refused", word, reason, isUndecided };
-}
-
-/** Records the merge. A failure here does not matter: the next check of the forge reports the same. */
-async function noteMerge(
-  { store, clock, log, workspacesOf }: MergePorts,
-  { remote }: ProjectForge,
-  project: Project,
-  task: Task,
-  commit: string,
-): Promise<void> {
-  const record = await store.pullRequests.get(task.id);
-  if (record !== undefined)
-    await store.pullRequests.put({ ...record, state: "merged", mergedCommit: commit, seenAt: clock.now() });
-  if (remote === undefined) return;
-  const { control } = await workspacesOf(project);
-  await control
-    .syncFrom({ from: remote, name: remoteName })
-    .catch((error) => log.warn("The control repository could not be synced", { task: task.id, error }));
 }
 
 export interface OpenPorts extends PushPorts {
@@ -246,13 +125,13 @@ async function open(
   { title = "", body = "", isDraft = false }: WantedText,
 ): Promise<PullRequestRecord> {
   const { store, clock } = ports;
-  const { forge } = await ports.forgeOf(project);
+  const { forge, remote } = await ports.forgeOf(project);
   const parts = await partsOf(ports, task);
   const usage = await Promise.all(
     [task, ...parts.map((part) => part.task)].map(({ id }) => store.usage.list({ task: id })),
   );
   const there = await forge.findPullRequest(work.branch);
-  const isMerged = there?.state === "merged" && there.headCommit === work.commit;
+  const isMerged = there?.state === "merged" && (await leftOut(ports, remote, project, task, there)) === undefined;
   const text = {
     title: title.trim() || task.summary.trim() || `${task.project}#${task.number}`,
     body: renderPullRequestBody({

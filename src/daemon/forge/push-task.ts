@@ -8,6 +8,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import { isShared, remoteName, remoteOf } from "../project.ts";
 import { taskCommit } from "../task-work.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import { leftOut } from "./left-out.ts";
 
 /** Where a project's branches are pushed, and where they become pull requests. */
 export interface ProjectForge {
@@ -103,14 +104,26 @@ export async function pushWork(
   // Recorded before and after, so that a daemon that was killed in between recognises its own push.
   await control.moveRef(begunRef(task.id), commit, begun);
   const push = (expected: string | undefined) => control.pushBranch({ remote, branch, commit, expected, isOwn: true });
-  await push(before).catch(async (error) => {
+  const isMerged = await push(before).catch(async (error) => {
     if (!(error instanceof Fault) || error.code !== "git.ref-moved") throw error;
     const { branches } = await control.syncFrom({ from: remote, name: remoteName });
+    // Somebody has moved or deleted the branch, perhaps because its pull request was merged: then there is nothing to push.
+    if (await isMergedWhole(ports, project, task)) return true;
     const at = branches[branch];
     if (at !== undefined && at !== begun && !(await isOurs(control, at, commit, before))) throw foreign(branch, task);
     await push(at);
+    return false;
   });
-  await control.moveRef(pushedRef(task.id), commit, before);
+  if (isMerged !== true) await control.moveRef(pushedRef(task.id), commit, before);
+}
+
+/** Whether the task's pull request was merged with all of its work. */
+async function isMergedWhole(ports: PushPorts, project: Project, task: Task): Promise<boolean> {
+  const { kind, forge, remote } = await ports.forgeOf(project);
+  const record = await ports.store.pullRequests.get(task.id);
+  if (kind === "none" || record === undefined || record.url === "") return false;
+  const found = await forge.getPullRequest(record.number);
+  return found.state === "merged" && (await leftOut(ports, remote, project, task, found)) === undefined;
 }
 
 /** Without a remote, the user finds the branch in their repository: that of a clone is not there otherwise. */

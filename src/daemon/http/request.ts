@@ -11,21 +11,24 @@ const maxBytes = 1024 * 1024;
 export interface Door {
   /** `127.0.0.1:4711`; undefined for the socket, which only the user can reach. */
   readonly address: string | undefined;
+  /** The configured origin of a tunnel or proxy that leads here, such as `https://box.example.ts.net`; empty for none. */
+  publicOrigin?(): string;
 }
 
 /**
  * Checks the headers before the request is read. A page in the user's browser can send requests to 127.0.0.1, but it
  * cannot forge host and origin, and it cannot send JSON without a preflight request.
  */
-export function checkRequest({ headers, method = "" }: IncomingMessage, { address }: Door): void {
+export function checkRequest({ headers, method = "" }: IncomingMessage, door: Door): void {
   const { host = "", origin } = headers;
-  if (address !== undefined && !isOurs(host, address)) {
-    throw new Fault("request.host", `The host "${host}" is not this daemon's.`, { hint: `Use http://${address}.` });
+  const { address } = door;
+  const origins = originsOf(door);
+  if (address !== undefined && !origins.some((each) => each.slice(each.indexOf("//") + 2) === host)) {
+    const hint = `Use http://${address}. If a tunnel or a proxy leads here, name its address: signalbox config set web.address https://HOST`;
+    throw new Fault("request.host", `The host "${host}" is not this daemon's.`, { hint });
   }
-  const isForeign =
-    origin !== undefined &&
-    (address === undefined || !origin.startsWith("http://") || !isOurs(origin.slice(7), address));
-  if (isForeign) throw new Fault("request.origin", `The origin "${origin}" may not send requests to this daemon.`);
+  if (origin !== undefined && !origins.includes(origin))
+    throw new Fault("request.origin", `The origin "${origin}" may not send requests to this daemon.`);
   const length = Number(headers["content-length"] ?? 0);
   const hasBody = length > 0 || headers["transfer-encoding"] !== undefined;
   const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
@@ -46,9 +49,15 @@ function tooLarge(most: number): Fault {
   return new Fault("request.large", `A request may have at most ${most / 1024} KB.`, { hint: "Send less." });
 }
 
-function isOurs(host: string, address: string): boolean {
-  const port = address.slice(address.lastIndexOf(":"));
-  return host === address || host === `localhost${port}`;
+/** The origins of our own pages, byte for byte as browsers write them. No browser reaches the socket. */
+function originsOf({ address, publicOrigin }: Door): readonly string[] {
+  if (address === undefined) return [];
+  const named = publicOrigin?.() ?? "";
+  return [`http://${address}`, `http://localhost${portOf(address)}`, ...(named === "" ? [] : [named])];
+}
+
+function portOf(address: string): string {
+  return address.slice(address.lastIndexOf(":"));
 }
 
 /** The secret in `Authorization: Bearer …`. */

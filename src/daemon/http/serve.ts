@@ -1,22 +1,34 @@
 import { chmodSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { errorBodyOf, type Route } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import { warningHeader } from "../../api/socket-request.ts";
+import { pageKeyQuery } from "../../api/web.ts";
 import { problemsOf } from "../../api/wire.ts";
 import { Fault } from "../../fault.ts";
 import { isNewer } from "../../home/places.ts";
 import type { Log } from "../../ports/system.ts";
-import type { Callers } from "../callers.ts";
 import type { Asked } from "../handlers.ts";
-import { checkRequest, checkSize, createMatcher, type Door, readBody, tokenOf } from "./request.ts";
+import type { WebSessions } from "../web-sessions.ts";
+import { type IdentifyPorts, identify } from "./identify.ts";
+import { acceptsGzip, type Page } from "./page.ts";
+import { checkRequest, checkSize, createMatcher, type Door, readBody } from "./request.ts";
+import { createUpgrades, type Upgrading } from "./upgrade.ts";
 
 /** Answers one route. Returns `undefined` where it writes the response itself. */
 export type Answering = (asked: Asked<never, never>, response: ServerResponse) => Promise<unknown>;
 
-interface ServePorts {
+interface ServePorts extends IdentifyPorts {
   readonly handlers: Readonly<Record<string, Answering>>;
-  readonly callers: Callers;
+  /** The routes that are WebSockets. */
+  readonly upgradings: Readonly<Record<string, Upgrading>>;
+  readonly sessions: Pick<WebSessions, "of" | "whenOver">;
+  /** What is served to browsers outside of the API; missing: nothing. */
+  readonly page?: Page;
+  /** The configured origin of a tunnel or proxy that leads to the TCP port; empty or missing for none. */
+  publicOrigin?(): string;
   /** Throws if the caller may not make the request. */
   authorise(route: Route, asked: Omit<Asked<never, never>, "body" | "lastEvent">, isSocket: boolean): Promise<void>;
   readonly log: Log;
@@ -44,13 +56,13 @@ export interface SocketListening extends Listening {
 export async function serveSocket(ports: ServePorts, path: string): Promise<SocketListening> {
   // This process holds the lock, so the process that created this socket is gone.
   rmSync(path, { force: true, recursive: true });
-  const server = createServer(answerer(ports, { address: undefined }));
+  const { server, upgrades } = createDoor(ports, { address: undefined });
   await listen(server, { path });
   chmodSync(path, 0o600);
   const own = statSync(path).ino;
   return {
     address: "",
-    close: () => close(server),
+    close: () => close(server, upgrades),
     isInPlace: () => statSync(path, { throwIfNoEntry: false })?.ino === own,
     // Closing deletes whatever is at the path, so it must happen before another daemon listens there.
     leave: () => void server.close(),
@@ -59,42 +71,84 @@ export async function serveSocket(ports: ServePorts, path: string): Promise<Sock
 
 /** Listens on TCP, for browsers, on this machine only. */
 export async function serveTcp(ports: ServePorts, port: number): Promise<Listening> {
-  const door: { address: string } = { address: "" };
-  const server = createServer(answerer(ports, door));
+  const door = { address: "", publicOrigin: () => ports.publicOrigin?.() ?? "" };
+  const { server, upgrades } = createDoor(ports, door);
   await listen(server, { host: "127.0.0.1", port });
   const address = server.address();
   door.address = typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
-  return { address: door.address, close: () => close(server) };
+  return { address: door.address, close: () => close(server, upgrades) };
 }
 
 const match = createMatcher<Route>(Object.values(routes) as readonly Route[]);
+
+function createDoor(ports: ServePorts, door: Door) {
+  const server = createServer(answerer(ports, door));
+  const upgrades = createUpgrades({
+    refuse: (request, response, error) => refuse(ports, door, request, response, error),
+    admit: async (request) => {
+      checkRequest(request, door);
+      const { route, asked, whenOver } = await admit(ports, door, request, true);
+      checkWire(route.query, asked.query, "The query");
+      const isAllowed = async () => (await identify(request, door, ports, "upgrade")).kind === asked.caller.kind;
+      return { asked: asked as Asked<never, never>, upgrading: ports.upgradings[route.name], isAllowed, whenOver };
+    },
+  });
+  server.on("upgrade", upgrades.take);
+  return { server, upgrades };
+}
 
 function answerer(ports: ServePorts, door: Door) {
   return (request: IncomingMessage, response: ServerResponse) => {
     response.setHeader("signalbox-version", ports.version);
     const warning = ports.warning?.() ?? "";
     if (warning !== "") response.setHeader(warningHeader, encodeURIComponent(warning));
-    answer(ports, door, request, response).catch((error) => {
-      const fault = error instanceof Fault ? error : unforeseen(ports.log, request, error);
-      if (response.headersSent) return response.destroy();
-      // The unread rest of a body would be taken for the next request.
-      if (!request.complete) response.setHeader("connection", "close");
-      writeJson(response, statusCodeOf(fault), errorBodyOf(fault));
-    });
+    answer(ports, door, request, response).catch((error) => refuse(ports, door, request, response, error));
   };
+}
+
+function refuse(
+  { log }: ServePorts,
+  door: Door,
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+): void {
+  const fault = error instanceof Fault ? error : unforeseen(log, request, error);
+  if (response.headersSent) return void response.destroy();
+  // The unread rest of a body would be taken for the next request.
+  if (!request.complete) response.setHeader("connection", "close");
+  writeJson(request, response, door, statusCodeOf(fault), errorBodyOf(fault)).catch(() => response.destroy());
+}
+
+/** Makes the checks, after `checkRequest`, that every request must pass before anything more is read of it. */
+async function admit(ports: ServePorts, door: Door, request: IncomingMessage, isUpgrade = false) {
+  // Both sides of a WebSocket know every message by its name.
+  if (!isUpgrade) checkVersion(request, ports.version);
+  const [path, search] = splitTarget(request.url ?? "/");
+  const { route, params } = match(request.method ?? "", path);
+  if (route.access === "page" && request.headers.origin === undefined)
+    throw new Fault("request.origin", "Only a page of this daemon may ask for this.", {
+      hint: "Open the link that signalbox web prints.",
+    });
+  const kind = isUpgrade ? "upgrade" : route.answerType === "text/event-stream" ? "stream" : "plain";
+  const caller = await identify(request, door, ports, kind);
+  const session = caller.kind === "human" ? caller.session : undefined;
+  checkSize(request, route);
+  const query = Object.fromEntries(new URLSearchParams(search));
+  if (session !== undefined && kind !== "plain") delete query[pageKeyQuery];
+  const asked = { params, query, body: {} as unknown, caller, folder: folderOf(request), lastEvent: "" };
+  await ports.authorise(route, { ...asked, query: query as never }, door.address === undefined);
+  const whenOver = (run: () => void) => (session === undefined ? () => {} : ports.sessions.whenOver(session, run));
+  return { route, path, asked, kind, whenOver };
 }
 
 async function answer(ports: ServePorts, door: Door, request: IncomingMessage, response: ServerResponse) {
   checkRequest(request, door);
-  checkVersion(request, ports.version);
-  const caller = await ports.callers.of(tokenOf(request));
-  const [path, search] = splitTarget(request.url ?? "/");
-  const { route, params } = match(request.method ?? "", path);
-  checkSize(request, route);
-  const query = Object.fromEntries(new URLSearchParams(search));
-  const folder = folderOf(request);
-  await ports.authorise(route, { params, query: query as never, caller, folder }, door.address === undefined);
-  checkWire(route.query, query, "The query");
+  const [target] = splitTarget(request.url ?? "/");
+  const isOutside = door.address !== undefined && target !== "/v1" && !target.startsWith("/v1/");
+  if (isOutside && (await ports.page?.serve(request, response))) return;
+  const { route, path, asked: about, kind, whenOver } = await admit(ports, door, request);
+  checkWire(route.query, about.query, "The query");
   const sent = await readBody(request, route);
   const body = sent === undefined ? {} : sent;
   if (route.body !== undefined) checkWire(route.body, body, "The body");
@@ -102,11 +156,16 @@ async function answer(ports: ServePorts, door: Door, request: IncomingMessage, r
   const handler = ports.handlers[route.name];
   if (handler === undefined) throw new Fault("request.path", `There is nothing at ${path}.`);
   const lastEvent = String(request.headers["last-event-id"] ?? "");
-  const asked = { params, query, body, caller, folder, lastEvent };
+  const asked = { ...about, body, lastEvent };
+  if (kind === "stream")
+    response.on(
+      "close",
+      whenOver(() => response.destroy()),
+    );
   const given = await handler(asked as Asked<never, never>, response);
   if (given === undefined) return;
   if (ports.checkAnswers) checkWire(route.answer, JSON.parse(JSON.stringify(given)), "The answer");
-  writeJson(response, 200, given);
+  await writeJson(request, response, door, 200, given);
 }
 
 /** Splits the raw target: parsing it as a URL would resolve `//other` to another host and `..` to another path. */
@@ -140,19 +199,38 @@ function checkWire(wire: Route["query"], value: unknown, what: string): void {
   if (problems.length > 0) throw new Fault("request.invalid", problems.join("\n"));
 }
 
-function writeJson(response: ServerResponse, status: number, value: unknown): void {
-  const text = JSON.stringify(value);
+const compress = promisify(gzip);
+/** Below this, compressing costs more than it saves. */
+const minCompressed = 1_024;
+
+/** Compressed over TCP, where it may go through a tunnel: agents on the socket wait for every millisecond. */
+async function writeJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { address }: Door,
+  status: number,
+  value: unknown,
+): Promise<void> {
+  const text = Buffer.from(JSON.stringify(value));
+  const isZipped = address !== undefined && text.length > minCompressed && acceptsGzip(request);
+  const bytes = isZipped ? await compress(text, { level: 4 }) : text;
   response.writeHead(status, {
     "content-type": "application/json",
-    "content-length": Buffer.byteLength(text),
+    "content-length": bytes.length,
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
+    ...(address === undefined ? {} : { "cross-origin-resource-policy": "same-origin", vary: "accept-encoding" }),
+    ...(isZipped ? { "content-encoding": "gzip" } : {}),
   });
-  response.end(text);
+  response.end(bytes);
 }
 
 function unforeseen(log: Log, request: IncomingMessage, error: unknown): Fault {
-  log.error("A request failed with an unforeseen error", { method: request.method, url: request.url, error });
+  log.error("A request failed with an unforeseen error", {
+    method: request.method,
+    path: splitTarget(request.url ?? "")[0],
+    error,
+  });
   return new Fault("daemon.error", `The daemon failed: ${error instanceof Error ? error.message : String(error)}`, {
     hint: "Read its log; its path is printed by: signalbox status",
     cause: error,
@@ -173,7 +251,8 @@ function listen(server: Server, where: { path: string } | { host: string; port: 
   });
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, upgrades: { close(): void }): Promise<void> {
+  upgrades.close();
   return new Promise((resolve) => {
     const forceClose = setTimeout(() => server.closeAllConnections(), 1_000);
     server.close(() => {
@@ -197,6 +276,7 @@ const codes: Readonly<Record<string, number>> = {
   exists: 409,
   conflict: 409,
   "in-use": 409,
+  stale: 409,
   dirty: 409,
   detached: 409,
   "in-the-way": 409,
@@ -210,6 +290,7 @@ const codes: Readonly<Record<string, number>> = {
   over: 409,
   "no-window": 409,
   "agents.unavailable": 503,
+  "web.unavailable": 503,
   "ticket.broken": 409,
   "ticket.folder": 409,
   "ticket.link": 409,
@@ -219,6 +300,7 @@ const codes: Readonly<Record<string, number>> = {
   "request.origin": 403,
   "request.type": 415,
   "request.large": 413,
+  "request.upgrade": 426,
   "request.body": 400,
   "request.method": 405,
   "request.path": 404,
@@ -227,36 +309,3 @@ const codes: Readonly<Record<string, number>> = {
   "daemon.older": 426,
   "config.unknown": 409,
 };
-
-/** The TCP port for browsers: open at the configured port, and nowhere else. */
-export interface WebDoor {
-  /** Opens it at this port; 0 closes it. A port that is not available is logged, and the daemon continues without. */
-  use(port: number): Promise<void>;
-  /** Empty where it is closed. */
-  address(): string;
-}
-
-export function createWebDoor(open: (port: number) => Promise<Listening>, log: Log): WebDoor {
-  let current: { readonly port: number; readonly listening: Listening } | undefined;
-  let changing: Promise<void> = Promise.resolve();
-  const change = async (port: number) => {
-    if (port === (current?.port ?? 0)) return;
-    const before = current;
-    current = undefined;
-    await before?.listening.close();
-    if (port === 0) return;
-    try {
-      current = { port, listening: await open(port) };
-      log.info("Browsers are served", { address: current.listening.address });
-    } catch (error) {
-      log.error("Browsers cannot be served", { port, error });
-    }
-  };
-  return {
-    use: (port) => {
-      changing = changing.then(() => change(port));
-      return changing;
-    },
-    address: () => current?.listening.address ?? "",
-  };
-}

@@ -16,7 +16,8 @@ import { parentOf, targetOf } from "../project.ts";
 import type { Submit } from "../submit.ts";
 import type { Addition } from "../task-documents.ts";
 import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
-import { type LandEntriesPorts, laterWork } from "./land.ts";
+import type { LandEntriesPorts } from "./land.ts";
+import { laterWork } from "./later-work.ts";
 import { restoreMessage, restoreWork, takenBack } from "./stack.ts";
 
 /** Open tasks that conflict with this task, in sentences. */

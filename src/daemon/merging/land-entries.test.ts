@@ -25,6 +25,7 @@ test("an ended or deleted task is not merged, even if its entry is still queued"
   const ports = {
     ...{ store, workspacesOf: async () => workspaces, where: () => "here" as const },
     testing: <T>(_: readonly string[], test: () => Promise<T>) => test(),
+    publishing: <T>(_: readonly string[], publish: () => Promise<T>) => publish(),
     landingOf: async () =>
       ({ where: "here", workspaces: "", signal: AbortSignal.abort(), inTurn: createTurns(), test: undefined }) as const,
   };

@@ -29,6 +29,7 @@ function stage({
   fails = (_: readonly string[]): boolean => false,
   isGone = (_: string): boolean => false,
   isLost = (_: string): boolean => false,
+  isHalted = (_: string): boolean => false,
 } = {}) {
   const happened: string[] = [];
   let [tip, others] = ["base", 0];
@@ -67,6 +68,7 @@ function stage({
     published: async () => {},
     unwanted: async ({ task }: { task: string }) => (isGone(task) ? refused(`${task} has moved on.`) : undefined),
     lost: async ({ task }: { task: string }) => (isLost(task) ? refused(`${task} has lost changes.`) : undefined),
+    isHalted: ({ task }: { task: string }) => isHalted(task),
     async test(commit: string) {
       happened.push(`test ${commit}`);
       return fails(commit.split("+").slice(1)) ? { failing: "Two tests fail." } : "passed";
@@ -107,6 +109,14 @@ test("a task that moves while it is tested is not published, and the others are 
   expect(happened).toEqual(["test base+c-a+c-b", "test base+c-b", "plan base+c-b", "publish base+c-b"]);
   expect(outcomes.get(a)).toMatchObject({ kind: "refused", reason: "a has moved on." });
   expect(outcomes.get(b)).toMatchObject({ kind: "merged" });
+});
+
+test("a merge that a pause stops while it is tested is not published, and the others are tested without it", async () => {
+  const { happened, land } = stage({ isHalted: (task) => task === "a" });
+  const [a, b] = [ready("a"), ready("b")];
+  const outcomes = await land(a, b);
+  expect(happened).toEqual(["test base+c-a+c-b", "test base+c-b", "plan base+c-b", "publish base+c-b"]);
+  expect([outcomes.get(a)?.kind, outcomes.get(b)?.kind]).toEqual(["again", "merged"]);
 });
 
 test("a merge commit's subject is one line, even for a summary that an earlier version has stored", () => {

@@ -1,10 +1,10 @@
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
-import { Fault, tell } from "../../fault.ts";
+import { Fault } from "../../fault.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import { oneLine, sentences } from "../../text.ts";
+import { oneLine } from "../../text.ts";
 import {
   type LandingPlace,
   type PlaceName,
@@ -37,21 +37,26 @@ export interface LandEntriesPorts {
   readonly workspacesOf: WorkspacesOf;
   /** Whether a person has just stopped the merge of a task. */
   isStopped?(task: string): boolean;
+  /** Whether the merge waits for the end of a pause. */
+  isHalted?(entry: Entry): boolean;
   /** Which branch is authoritative: the user's, the remote's, or both. */
   where(): Where;
   /** How a project's merges are tested and published. */
   landingOf(
     project: Project,
     own: ProjectWorkspaces,
-  ): Promise<Omit<LandPorts, "planned" | "published" | "unwanted" | "lost">>;
+  ): Promise<Omit<LandPorts, "planned" | "published" | "unwanted" | "lost" | "isHalted" | "publishing">>;
 }
 
 /** Called around a test with the tasks whose merges are tested. */
 type Testing = <T>(tasks: readonly string[], test: () => Promise<T>) => Promise<T>;
 
+/** Called around a publication, which nothing stops any more, with the tasks whose merges are published. */
+type Publishing = <T>(tasks: readonly string[], publish: () => Promise<T>) => Promise<T>;
+
 /** Merges entries of one queue, each at the commit that was recorded when its merge was requested. */
 export async function landEntries(
-  ports: LandEntriesPorts & { readonly testing: Testing },
+  ports: LandEntriesPorts & { readonly testing: Testing; readonly publishing: Publishing },
   name: string,
   into: PlaceName,
   entries: readonly Entry[],
@@ -79,6 +84,8 @@ export async function landEntries(
     planned: (merged: readonly Merged[]) => plan(ports, merged),
     published: (merged: readonly Merged[]) => notePush(ports, merged),
     unwanted: (entry: Entry) => unwanted(ports, entry),
+    isHalted: (entry: Entry) => ports.isHalted?.(entry) === true,
+    publishing: ports.publishing,
     lost: (entry, tip) => lost(ports, own, entry, tip),
   };
   const landed = await land(landing, own, project, place, [...ready.keys()]);
@@ -153,41 +160,6 @@ export async function workToMerge(
   return { kind: "refused", reason };
 }
 
-/** Which work of the task its merge does not contain, in sentences for a person; empty if it contains everything. */
-export async function laterWork(ports: LandEntriesPorts, merge: Merge, task: Task): Promise<string> {
-  const { only, target, leaves, to } = merge;
-  const project = await ports.store.getProject(task.project);
-  if (only === undefined || project === undefined) return "";
-  const own = await ports.workspacesOf(project);
-  const work = await mergeableWork(ports.store, own, project, task, leaves).catch((error): MergeableWork => {
-    if (error instanceof Fault && error.retry !== "later") return { kind: "refused", reason: tell(error) };
-    throw error;
-  });
-  const landed = `${short(only)} is merged into ${target}.`;
-  const stays = `so the task stays in ${task.status}.`;
-  // After a workflow's merge, its rules or the hold say what to do.
-  const then = to === "" ? "" : `signalbox task merge ${task.id}`;
-  if (work.kind === "refused")
-    return sentences([landed, `Some of the task's work is not, ${stays}`, work.reason, then && `Then: ${then}`]);
-  const place = placeAt({ store: ports.store, where: ports.where() }, own, project, merge);
-  const count = work.commit === only ? 0 : await laterCommits(own, place, only, work.commit);
-  if (count === 0) return "";
-  const later = count === 1 ? "1 later commit is" : `${count} later commits are`;
-  return sentences([landed, `${later} not, ${stays}`, then && `Merge ${count === 1 ? "it" : "them"}: ${then}`]);
-}
-
-/** A forge may have rewritten the work as another commit: then the commits after the merged one are counted. */
-async function laterCommits(
-  { control }: ProjectWorkspaces,
-  place: LandingPlace,
-  merged: string,
-  now: string,
-): Promise<number> {
-  const tip = await place.lastSeen();
-  const isThere = tip !== undefined && (await control.isAncestor(merged, tip));
-  return control.countCommits(isThere ? tip : merged, now);
-}
-
 function short(commit: string): string {
   return commit.slice(0, 10);
 }
@@ -249,6 +221,9 @@ export interface LandPorts extends PublishPorts {
   published(merged: readonly Merged[]): Promise<void>;
   /** Why the merge of an entry is no longer wanted; undefined while it is. */
   unwanted(entry: Entry): Promise<Landing | undefined>;
+  /** Whether the merge waits for the end of a pause: it stays in the queue. */
+  isHalted?(entry: Entry): boolean;
+  readonly publishing?: Publishing;
   /** Why an entry is not merged although the branch, at `tip`, has some of its commits; undefined if it has their changes. */
   lost(entry: Ready, tip: string): Promise<Landing | undefined>;
   /** Tests a commit. Undefined if merges are not tested. */
@@ -333,10 +308,24 @@ async function publish(
   { top, merged }: Stack,
   tested: Pick<Merge, "untested">,
 ): Promise<readonly Ready[]> {
-  const { place, outcomes } = round;
   const wanted = await stillWanted(round, merged);
-  // Without the unwanted entries the stack is another commit, which must be tested itself.
-  if (wanted.length < merged.length) return wanted;
+  // Asked last: nothing comes between this and the publication. Halted entries have no outcome, and so stay in the queue.
+  const isGoing = ({ before, after, entry }: Merged) => before === after || round.isHalted?.(entry) !== true;
+  const isIn = new Set(merged.filter(isGoing).map(({ entry }) => entry));
+  const going = wanted.filter((entry) => isIn.has(entry));
+  // Without the others the stack is another commit, which must be tested itself.
+  if (going.length < merged.length) return going;
+  const run = () => publishStack(round, tips, { top, merged }, tested);
+  return round.publishing === undefined ? run() : round.publishing(tasksOf(merged), run);
+}
+
+async function publishStack(
+  round: Round,
+  tips: Tips,
+  { top, merged }: Pick<Stack, "top" | "merged">,
+  tested: Pick<Merge, "untested">,
+): Promise<readonly Ready[]> {
+  const { place, outcomes } = round;
   await round.planned(merged);
   const result = await place.publish({ ...round, pushed: () => round.published(merged) }, tips, top);
   if (result.kind === "moved") return merged.map(({ entry }) => entry);

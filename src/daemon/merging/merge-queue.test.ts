@@ -9,7 +9,7 @@ const waiting: Waiting = { kind: "waits", reason: "The disk is full.", files: []
 
 const gone = refused("It has moved on.");
 
-function start(outcomeOf: (entry: Entry) => Outcome, isPaused = () => false) {
+function start(outcomeOf: (entry: Entry) => Outcome, isPaused: (entry: Entry) => boolean = () => false) {
   const scripted = createScriptedClock();
   const told: string[] = [];
   const world = { told, skew: 0, tellFails: false, gone: new Set<string>(), lands: 0, pass: scripted.pass };
@@ -110,14 +110,14 @@ test("an entry of higher priority comes first, but a priority is worth no more t
   expect(order).toEqual(["first", "old", "urgent", "usual"]);
 });
 
-test("a merge that only a workflow wants stays queued while its project is paused, and a person's merge does not", async () => {
+test("a merge that waits for the end of a pause stays queued, and a person's merge does not", async () => {
   let isPaused = true;
   const line = start(
     () => merged,
-    () => isPaused,
+    ({ pausable }) => pausable !== undefined && isPaused,
   );
   let landed = false;
-  const workflows = line.queue.add({ ...entry, isWorkflows: true }).then(() => {
+  const workflows = line.queue.add({ ...entry, pausable: {} }).then(() => {
     landed = true;
   });
   const asked = line.queue.add({ ...entry, task: "t2", at: 1 });

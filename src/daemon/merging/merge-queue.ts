@@ -20,6 +20,8 @@ export interface Entry {
   readonly stay: number;
   /** Requested by the workflow, and by no person. */
   readonly isWorkflows?: boolean;
+  /** A merge that a workflow makes waits while its project is paused. `wordAt`: when a person began it; missing where none did. */
+  readonly pausable?: { readonly wordAt?: number | undefined };
 }
 
 /** An entry with the commit to merge. */
@@ -85,8 +87,8 @@ interface QueuePorts {
   unwanted(entry: Entry): Promise<Landing | undefined>;
   /** Called when an entry starts to wait for something of the user's. */
   waits(entry: Entry, waiting: Waiting): Promise<void>;
-  /** Whether a person has paused a project: merges that only its workflows want stay in the queue. */
-  isPaused?(project: string): boolean;
+  /** Whether the merge waits for the end of a pause. It stays in the queue. */
+  isPaused?(entry: Entry): boolean;
   onError(error: unknown): void;
 }
 
@@ -99,9 +101,22 @@ interface MergeQueue {
   tryAgain(task: string): Promise<void>;
   /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
+  /** Every entry, each line in its order. */
+  list(): readonly QueuedMerge[];
   /** A project was resumed. */
   resumed(): void;
   stop(): Promise<void>;
+}
+
+/** An entry, and how it stands. */
+export interface QueuedMerge {
+  readonly entry: Entry;
+  /** It is being merged now. */
+  readonly isLanding: boolean;
+  /** What it waits for; undefined while nothing blocks it. */
+  readonly waiting: Waiting | undefined;
+  /** A person has paused the project, so the workflow's merge stays in the queue. */
+  readonly isPaused: boolean;
 }
 
 interface Place {
@@ -147,10 +162,7 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
     lines.set(key, line);
     return line;
   };
-  const inTurn = (line: Line) =>
-    [...line.places.values()].filter(
-      ({ entry }) => entry.isWorkflows !== true || ports.isPaused?.(entry.project) !== true,
-    );
+  const inTurn = (line: Line) => [...line.places.values()].filter(({ entry }) => ports.isPaused?.(entry) !== true);
   const wake = (line: Line) => {
     if (stopped || line.running !== undefined) return;
     line.cancelTimer();
@@ -251,6 +263,16 @@ export function createMergeQueue(ports: QueuePorts): MergeQueue {
         return [...places.values()].filter(({ entry }) => rankOf(entry) < rankOf(own.entry)).length;
       }
       return undefined;
+    },
+    list() {
+      return [...lines.values()].flatMap((line) => {
+        const going = new Set(inTurn(line));
+        const places = [...line.places.values()].sort((one, other) => rankOf(one.entry) - rankOf(other.entry));
+        return places.map((place) => {
+          const { entry, isLanding, waiting } = place;
+          return { entry, isLanding, waiting, isPaused: !going.has(place) };
+        });
+      });
     },
     resumed() {
       for (const line of lines.values()) wake(line);

@@ -6,11 +6,13 @@ import type { Merge } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentences } from "../../text.ts";
+import { personsWordAt } from "../deadlines.ts";
 import type { PlaceName } from "../landing-place.ts";
 import type { Submit } from "../submit.ts";
 import { createFollower, isInTarget, isPublished, undoBegun, whereArrived } from "./arrival.ts";
 import { type GiveBackPorts, giveBack } from "./conflicts.ts";
-import { type LandEntriesPorts, landEntries, laterWork, unwanted, workToMerge } from "./land.ts";
+import { type LandEntriesPorts, landEntries, unwanted, workToMerge } from "./land.ts";
+import { laterWork } from "./later-work.ts";
 import { type MergeEventType, noteMerge } from "./merge-history.ts";
 import {
   createMergeQueue,
@@ -19,6 +21,7 @@ import {
   lineOf,
   movedOn,
   outcomeOf,
+  type QueuedMerge,
   refused,
   stoppedByPerson,
 } from "./merge-queue.ts";
@@ -28,8 +31,8 @@ export interface MergingPorts extends LandEntriesPorts, Pick<GiveBackPorts, "wor
   readonly clock: Clock;
   readonly submit: Submit;
   readonly inTurn: Turns;
-  /** Whether a person has paused a project. */
-  isPaused?(project: string): boolean;
+  /** Whether a project's pause stops what a person's word began at `wordAt`, or no person began. */
+  stopsWork?(project: string, wordAt: number | undefined): boolean;
   onError(error: unknown): void;
 }
 
@@ -64,6 +67,10 @@ export interface Merging {
   testedAs(task: string): string | undefined;
   /** How many entries are before a task in its queue; undefined if it is in none. */
   before(task: string): number | undefined;
+  /** Whether the merge of a task is being published, which nothing stops. */
+  isInPublication(task: string): boolean;
+  /** The entries of all queues, those of one branch in their order. */
+  queued(): readonly QueuedMerge[];
   /** How far the merge of a task is, for people; undefined if it is in no queue. */
   stageOf(task: string): string | undefined;
   /** A project was resumed: merges that only workflows want continue. */
@@ -81,7 +88,9 @@ const retryPause = 5_000;
 export function createMerging(given: MergingPorts): Merging {
   /** Tasks whose merge a person is stopping. */
   const stopping = new Set<string>();
-  const ports: MergingPorts = { ...given, isStopped: (task) => stopping.has(task) };
+  const isHalted = ({ project, pausable }: Entry) =>
+    pausable !== undefined && given.stopsWork?.(project, pausable.wordAt) === true;
+  const ports: MergingPorts = { ...given, isStopped: (task) => stopping.has(task), isHalted };
   const { store, clock } = ports;
   const follower = createFollower(ports);
   const listeners = new Map<string, Set<(merge: Merge) => void>>();
@@ -104,12 +113,23 @@ export function createMerging(given: MergingPorts): Merging {
     }
   };
 
+  /** Tasks whose merge is being published, which nothing stops any more. */
+  const inPublication = new Set<string>();
+  const publishing = async <T>(merged: readonly string[], publish: () => Promise<T>): Promise<T> => {
+    for (const task of merged) inPublication.add(task);
+    try {
+      return await publish();
+    } finally {
+      for (const task of merged) inPublication.delete(task);
+    }
+  };
+
   const queue = createMergeQueue({
     clock,
     onError: ports.onError,
-    isPaused: (project) => ports.isPaused?.(project) === true,
+    isPaused: isHalted,
     land: (project, into, entries) =>
-      ports.inTurn(lineOf(project, into), () => landEntries({ ...ports, testing }, project, into, entries)),
+      ports.inTurn(lineOf(project, into), () => landEntries({ ...ports, testing, publishing }, project, into, entries)),
     unwanted: (entry) => unwanted(ports, entry),
     async waits({ task }, { reason, files }) {
       const merge = await store.merges.get(task);
@@ -124,6 +144,7 @@ export function createMerging(given: MergingPorts): Merging {
     const entry: Entry = {
       ...{ task: task.id, project: task.project, target, parent, strategy, at, stay, priority: task.priority },
       isWorkflows: merge.by === "engine",
+      ...(merge.to === "" ? { pausable: { wordAt: await personsWordAt(store, task.id) } } : {}),
     };
     const landing = await queue.add(entry);
     return end((await store.merges.get(task.id)) ?? merge, landing);
@@ -316,6 +337,8 @@ export function createMerging(given: MergingPorts): Merging {
     },
     testedAs: (task) => tested.get(task),
     before: queue.before,
+    isInPublication: (task) => inPublication.has(task),
+    queued: queue.list,
     stageOf(task) {
       const others = queue.before(task);
       if (others === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { Project, Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentences } from "../../text.ts";
 import type { Core, Repositories } from "../core.ts";
-import { mergePullRequest } from "../forge/pull-request.ts";
+import { mergePullRequest } from "../forge/merge-pull-request.ts";
 import { type LandingPlace, type PublishPorts, placeAt } from "../landing-place.ts";
 import { lostTrouble, lostWork } from "../lost-work.ts";
 import { unreviewedTrouble, unreviewedWork } from "../reviewed.ts";
@@ -33,11 +33,18 @@ export async function mergeOnForge(
   wanted: Wanted,
 ): Promise<Merge | undefined> {
   const result =
-    forge === undefined ? undefined : await mergePullRequest(forge, project, task, wanted.only ?? task.judged?.commit);
+    forge === undefined
+      ? undefined
+      : await mergePullRequest(forge, project, task, {
+          only: wanted.only ?? task.judged?.commit,
+          check: () => mustStay(store, task),
+        });
   if (result === undefined || result.kind === "none") return undefined;
   const merge = newMerge(task, wanted, clock.now());
-  if (result.kind === "refused") {
-    const reason = `${result.reason} To merge it locally instead: signalbox task merge ${task.id} --local`;
+  if (result.kind !== "merged") {
+    const next =
+      result.kind === "refused" ? `To merge it locally instead: signalbox task merge ${task.id} --local` : "";
+    const reason = result.kind === "refused" ? `${result.reason} ${next}` : `${result.reason}\n${result.fix}`;
     const ended: Merge = { ...merge, state: "refused", reason, endedAt: clock.now() };
     await noteMerge({ store, clock }, ended, "merge.failed", { word: "refused", reason, files: [] });
     return ended;
@@ -49,6 +56,14 @@ export async function mergeOnForge(
     log.warn("The user's branch could not follow the remote's", { project: project.name, error }),
   );
   return repositories.merging.finish(landed);
+}
+
+/** Throws where the task has left the stay in which its merge was requested. */
+async function mustStay(store: Store, { id, entry }: Task): Promise<undefined> {
+  const now = (await store.getTask(id))?.task;
+  if (now?.entry === entry && now.phase !== "over") return;
+  const where = now === undefined ? "It was deleted." : `It is in ${now.status} now.`;
+  throw new Fault("merge.refused", `The task has moved on, so nothing was merged. ${where}`);
 }
 
 interface Preview {

@@ -3,15 +3,17 @@ import { describeProtected } from "../../engine/protected-lines.ts";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import type { Turns } from "../../keyed.ts";
+import type { Project } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
 import type { ProjectFiles } from "../../project-tests/finders.ts";
+import { globOf } from "../../project-tests/glob.ts";
 import { testsOf } from "../effects/tests.ts";
 import type { Perform } from "../perform.ts";
 import { projectOf } from "../project.ts";
 import type { Protection } from "../protection.ts";
 import type { Submit } from "../submit.ts";
 import { taskCommit } from "../task-work.ts";
-import type { WorkspacesOf } from "../workspaces/project-workspaces.ts";
+import type { ProjectWorkspaces, WorkspacesOf } from "../workspaces/project-workspaces.ts";
 import { checkOut, type TestMergedPorts } from "./test-merged.ts";
 
 interface ProtectedTestsPorts extends TestMergedPorts {
@@ -28,8 +30,9 @@ interface ProtectedTestsPorts extends TestMergedPorts {
 
 /**
  * Runs the tests of a task's work. Work that changes what decides about work is tested both ways: in a checkout of ours with
- * the base's protected files in place of its own, and in its workspace as it is. The first way decides. Which commit was tested
- * is stored with the task.
+ * the base's protected files in place of its own, and in its workspace as it is. So is work in whose workspace the commit's
+ * files are not alone: files that are not committed must not decide. The first way decides. Which commit was tested is stored
+ * with the task.
  */
 export function protectedTests(ports: ProtectedTestsPorts): Perform {
   const run = runProtected(ports);
@@ -82,15 +85,24 @@ function runProtected(ports: ProtectedTestsPorts): Perform {
     if (commit === undefined) return inWorkspace(effect, context);
     await mustBeCommitted(protection, task, commit, ports.filesIn(await ports.folderOf(task)));
     const found = await protection.mark(task, commit);
-    if (found.changes.length + found.runners.length === 0) return inWorkspace(effect, context);
+    const isProtected = found.changes.length + found.runners.length > 0;
+    const beside = isProtected ? [] : await filesBeside(ports, own, project, task);
+    if (!isProtected && beside.length === 0) return inWorkspace(effect, context);
+    // Tests that fail with these files need no second look.
+    if (!isProtected) await inWorkspace(effect, context);
     const folder = join(places.workspaces, ".testing", project.name);
     const tested = await protection.asTheBaseHas(task, found);
     const ofBase = testsOf({ ...ports, baseCommandOf, folderOf: async () => folder, portOf: async () => undefined });
     const checkout = { project, folder, task, ref: "refs/signalbox/merging/protected", findsSetup: true };
     const base = await inTurn(`testing ${project.name}`, async () => {
-      await checkOut(ports, own, { ...checkout, commit: tested });
+      const failed = await endOfSetup(() => checkOut(ports, own, { ...checkout, commit: tested }), isProtected);
+      if (failed !== undefined) return failed;
       return endOf(() => ofBase(effect, { task, key: `${key}:base` }), ports.signal, true);
     });
+    if (!isProtected) {
+      if (base !== undefined) throw besideFault(base, commit, beside);
+      return;
+    }
     const work = await endOf(() => inWorkspace(effect, context), ports.signal, false);
     const data = { commit, base: base?.code ?? "ok", work: work?.code ?? "ok" };
     await store.addEvents(task.id, [{ type: "protected.tested", by: "engine", data, set: {} }], ports.clock.now());
@@ -99,6 +111,48 @@ function runProtected(ports: ProtectedTestsPorts): Perform {
     throw new Fault(base.code, `${base.message}\n${how}`, { hint: base.hint ?? "", retry: base.retry, cause: base });
   };
 }
+
+/** Folders of dependencies and caches, besides those that the project keeps. */
+const installedFolders = ["node_modules", ".venv", "venv", "vendor", "__pycache__", ".pytest_cache", ".gradle"];
+
+/** The files in the task's workspace that its commit does not have, except for what is installed or copied there. */
+async function filesBeside(
+  { settingsOf }: ProtectedTestsPorts,
+  { kind }: ProjectWorkspaces,
+  project: Project,
+  { workspace }: Task,
+): Promise<readonly string[]> {
+  if (workspace === "") return [];
+  const { keep, copy, link } = settingsOf(project);
+  const ours = [...copy, ...link].map(globOf);
+  const paths = await kind.uncommittedPaths(workspace, [...keep, ...installedFolders]);
+  return paths.filter((path) => !ours.some((glob) => glob.test(path.replace(/\/$/, ""))));
+}
+
+/** Where a checkout cannot be set up, tests of a workspace with other files are a claim. */
+async function endOfSetup(run: () => Promise<void>, mustEnd: boolean): Promise<Fault | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    if (mustEnd || !(error instanceof Fault) || error.retry === "later") throw error;
+    return new Fault("untested", `The commit could not be tested by itself: ${error.message}`, { cause: error });
+  }
+}
+
+function besideFault(base: Fault, commit: string, beside: readonly string[]): Fault {
+  const more = beside.length > maxNamed ? `, and ${beside.length - maxNamed} more` : "";
+  const named = `${beside.slice(0, maxNamed).join(", ")}${more}`;
+  const how = `The tests pass in the workspace, which has files that the commit ${commit.slice(0, 10)} does not have: ${named}. By itself, the commit counts.`;
+  const hint = 'Commit what the tests need, or list what every workspace needs as "copy" in the configuration.';
+  return new Fault(base.code, `${base.message}\n${how} ${hint}`, {
+    hint: base.hint ?? "",
+    retry: base.retry,
+    cause: base,
+  });
+}
+
+const maxNamed = 5;
 
 /** Tests of files that are not part of the work prove nothing about the work. */
 async function mustBeCommitted(protection: Protection, task: Task, commit: string, files: ProjectFiles): Promise<void> {

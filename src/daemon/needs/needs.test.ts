@@ -56,7 +56,7 @@ test("an error names only a plausible reset time, and a person is called for eve
       watchOf: () => watch,
       watches: () => [],
       terminalTrouble: () => undefined,
-      dispatch: { waiting: () => [], blocksOf: () => [] },
+      dispatch: { waiting: () => [], blocksOf: () => [], lackOf: () => undefined },
     } as unknown as Agents;
     const ports = { store, clock: { now: () => 0 }, workflowOf: async () => builtIn("minimal"), agents: () => agents };
     return (await findNeeds(ports as unknown as NeedPorts, stored, new Map())).map(({ text }) => text).join("\n");

@@ -20,6 +20,8 @@ import type { Trouble } from "../workspaces/trouble.ts";
 export interface Needs {
   /** Why a task needs a person; empty where it is over. */
   of(stored: StoredTask, document?: TaskDocument): Promise<readonly Need[]>;
+  /** The needs of every open task, by its id. */
+  all(): Promise<ReadonlyMap<string, readonly Need[]>>;
   /** How many tasks are open, and how many of those need a person. */
   counts(): Promise<{ readonly open: number; readonly needPerson: number }>;
   /** Something about a task may have changed. */
@@ -120,7 +122,8 @@ export function createNeeds(ports: NeedsPorts): Needs {
   /** Nothing notifies the daemon of a deleted folder. */
   const isOutdated = async (task: Task, known: readonly Need[]) =>
     known.some(({ reason }) => reason === "disk") !== (ports.unsaved?.() !== undefined) ||
-    (await ports.troubleOf?.(task))?.reason !== known.find(({ reason }) => reason === "workspace")?.text;
+    (task.workspace === "" ? undefined : await ports.troubleOf?.(task))?.reason !==
+      known.find(({ reason }) => reason === "workspace")?.text;
   const lookForTrouble = async () => {
     for (const [id, { needs }] of [...open]) {
       const stored = isStopped ? undefined : await store.getTask(id);
@@ -137,6 +140,18 @@ export function createNeeds(ports: NeedsPorts): Needs {
     if (!open.has(task) && !dirty.has(task)) return;
     markDirty(task);
     wake();
+  };
+
+  const all = async () => {
+    // Right after its start the daemon looks at every task. A caller who asks whether it runs must not wait for that.
+    await new Promise<void>((resolve) => {
+      const cancelWait = clock.after(maxCountWait, resolve);
+      void lookAtAll().finally(() => {
+        cancelWait();
+        resolve();
+      });
+    });
+    return new Map([...open].map(([id, { needs }]) => [id, needs]));
   };
 
   return {
@@ -161,16 +176,10 @@ export function createNeeds(ports: NeedsPorts): Needs {
         return open.get(id)?.needs ?? [];
       }
     },
+    all,
     async counts() {
-      // Right after its start the daemon looks at every task. A caller who asks whether it runs must not wait for that.
-      await new Promise<void>((resolve) => {
-        const cancelWait = clock.after(maxCountWait, resolve);
-        void lookAtAll().finally(() => {
-          cancelWait();
-          resolve();
-        });
-      });
-      return { open: open.size, needPerson: [...open.values()].filter(({ needs }) => needs.length > 0).length };
+      const needs = await all();
+      return { open: needs.size, needPerson: [...needs.values()].filter((each) => each.length > 0).length };
     },
     heard({ task, isOpen }) {
       const { id } = task;
@@ -248,6 +257,7 @@ export async function findNeeds(
     failure: failed && { code: failed.failure?.code ?? "" },
     isOwing: open.some(({ state }) => state === "owed"),
     limit: limitOf(ports.agents(), task),
+    lack: ports.agents()?.dispatch.lackOf(task.id),
     budget: ports
       .agents()
       ?.dispatch.blocksOf(task.id)

@@ -15,6 +15,8 @@ import { claimOf } from "../authorise.ts";
 import { findText, loadFound } from "../choose-workflow.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
+import { noteOfHome } from "../home-events.ts";
+import type { Entry } from "../merging/merge-queue.ts";
 import { movedBranchTrouble, targetTrouble } from "../moved-target.ts";
 import { mustHave } from "../project.ts";
 import { isoTime } from "../views.ts";
@@ -23,11 +25,14 @@ import { unsavedWorkspaces } from "../workspaces/unsaved-workspaces.ts";
 import { agentsOf } from "./tasks.ts";
 
 export function pause(core: Core): Handler<Routes["pause"]> {
-  return async ({ body }) => {
+  return async ({ body, caller }) => {
     const agents = agentsOf(core);
     const project = await scopeOf(core, body);
     // The pause is in force from now on. Even if it cannot be saved, the programs are ended.
     const saveError = errorOf(() => agents.pauses.set(project, true, body.now === true));
+    const merges = await Promise.all(unstopped(core, project).map((each) => namedMerge(core, each)));
+    const scope = project === "" ? {} : { project };
+    const noted = noteOfHome(core, caller, { type: "pause.began", data: { ...scope, now: body.now === true } });
     // A run that is asleep has no program, and resumes only when it gets a seat.
     const matches = ({ project: of, started }: Run) =>
       (project === "" || of === project) && started?.asleepSince === undefined;
@@ -41,10 +46,28 @@ export function pause(core: Core): Handler<Routes["pause"]> {
     );
     const ended = results.length - failed.length;
     const commands = await killing;
+    await noted;
     core.log.info("Paused", { project: project || "all", ended, commands, failed: failed.length });
     if (saveError !== undefined) throw saveError;
-    return { ...agents.pauses.list(), ended, commands, failed };
+    return { ...agents.pauses.list(), ended, commands, failed, merges };
   };
+}
+
+/** Why a pause does not stop a merge: it is being published, or a person has requested it with `task merge`. */
+type Unstopped = Pick<Entry, "task" | "project" | "target"> & { readonly why: "publishing" | "person" };
+
+function unstopped({ repositories }: Core, scope: string): readonly Unstopped[] {
+  if (repositories === undefined) return [];
+  const { merging } = repositories;
+  return merging.queued().flatMap(({ entry: { task, project, target, pausable } }) => {
+    const isPublished = merging.isInPublication(task);
+    if ((scope !== "" && project !== scope) || (!isPublished && pausable !== undefined)) return [];
+    return [{ task, project, target, why: isPublished ? "publishing" : "person" }];
+  });
+}
+
+async function namedMerge({ store }: Core, merge: Unstopped) {
+  return { ...merge, number: (await store.getTask(merge.task))?.task.number ?? 0 };
 }
 
 function errorOf(write: () => void): unknown {
@@ -57,21 +80,22 @@ function errorOf(write: () => void): unknown {
 }
 
 export function resume(core: Core): Handler<Routes["resume"]> {
-  return async ({ body }) => {
+  return async ({ body, caller }) => {
     const agents = agentsOf(core);
     if (body.harness !== undefined) {
       liftLimit(core, agents, body.harness);
-      return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [] };
+      return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [], merges: [] };
     }
     const project = await scopeOf(core, body);
     agents.pauses.set(project, false);
+    await noteOfHome(core, caller, { type: "pause.ended", data: project === "" ? {} : { project } });
     agents.dispatch.wake();
     core.scheduler.wake();
     core.commands.resumed();
     core.repositories?.merging.resumed();
     core.performer.resumed();
     core.log.info("Resumed", { project: project || "all" });
-    return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [] };
+    return { ...agents.pauses.list(), ended: 0, commands: 0, failed: [], merges: [] };
   };
 }
 
@@ -110,7 +134,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     pid: process.pid,
     home: core.home,
     startedAt: isoTime(core.startedAt),
-    address: core.address(),
+    address: core.webDoor.address(),
     tasks: await core.needs.counts(),
     projects: (await core.store.listProjects()).length,
     storeProblem: core.storeLoss()?.message ?? "",
@@ -119,7 +143,7 @@ export function status(core: Core): Handler<Routes["status"]> {
     refused: core.refusals.strangers(),
     configProblems: core.config().problems,
     agents: agentCounts(core),
-    budgets: holdingBudgets(core),
+    budgets: [...(await dayBudgets(core)), ...holdingBudgets(core)],
     paused: core.agents?.pauses.list() ?? { all: false, projects: [] },
     calls: { channels: await channelsOf(core), quiet: callSettings(core.config().values).quiet },
   });
@@ -128,6 +152,13 @@ export function status(core: Core): Handler<Routes["status"]> {
 function savingProblem(core: Core) {
   const { message: reason = "", hint: fix = "" } = core.unsaved() ?? {};
   return { reason, fix };
+}
+
+/** The budgets of the day that are used up: until they are raised, or the day is over, no run starts. */
+async function dayBudgets({ agents, store, clock }: Core) {
+  const projects = (await store.listProjects()).map(({ name }) => name);
+  const spent = agents?.book.spentToday(projects, clock.now()) ?? [];
+  return spent.map(({ text, fix }) => ({ reason: text, fix }));
 }
 
 /** One for each task whose budget holds runs up: the others wait for the same. */

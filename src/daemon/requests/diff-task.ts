@@ -6,18 +6,22 @@ import { Fault } from "../../fault.ts";
 import { type ChangedLines, type Diff, taskRef } from "../../ports/control-repository.ts";
 import type { Merge } from "../../ports/records.ts";
 import type { Project } from "../../ports/store.ts";
+import { cutText } from "../../text.ts";
 import { findTask } from "../authorise.ts";
 import { bringBranch } from "../bring-work.ts";
 import type { Core } from "../core.ts";
+import { readFilePatch } from "../file-patch.ts";
 import type { Handler } from "../handlers.ts";
 import { type LandingPlace, placeOf } from "../landing-place.ts";
 import { landingsOf } from "../merging/stack.ts";
 import { isShared, mustHave } from "../project.ts";
-import { noteSeen } from "../reviewed.ts";
+import { lastSeenCommit, noteSeen } from "../reviewed.ts";
 import { isOtherBranch } from "../task-work.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 
 const maxBytes = 8 * 1024 * 1024;
+/** More files than a person looks at one by one. */
+const maxListed = 10_000;
 
 /** The task's changes since its base commit, and the uncommitted changes in its workspace. */
 export function diffTask(core: Core): Handler<Routes["diffTask"]> {
@@ -26,27 +30,75 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
     if (core.repositories === undefined) throw new Fault("git.unavailable", "This daemon works without git.");
     const project = await mustHave(core, task.project);
     const own = await core.repositories.workspacesOf(project);
-    const bytes = asked.query.text === "false" ? 0 : maxBytes;
+    const { text, files, path: only } = asked.query;
+    const bytes = text === "false" || files === "true" || only !== undefined ? 0 : maxBytes;
     const place = await placeOf({ store: core.store, where: core.repositories.where() }, own, project, task);
     const found = task.workspace === "" ? undefined : await own.kind.inspect(task.workspace);
     const merge = await core.store.merges.get(task.id);
     const commit = await headOf(own, project, task, found?.kind === "there" ? found.branch : undefined, merge);
     const landings = merge?.state === "merged" && merge.commit === commit ? await landingsOf(core.store, merge) : [];
-    const reviewed = asked.query.sinceReview === "true" ? reviewedCommit(task) : undefined;
-    const begin = async () => reviewed ?? beginOf(own, project, commit, place, landings[0]?.before);
+    const begin = async () =>
+      (await namedBegin(core, asked, task, own, commit)) ?? beginOf(own, project, commit, place, landings[0]?.before);
     const base = commit === "" ? "" : await begin();
-    if (bytes > 0) await noteSeen(core, asked.caller, task, commit);
-    const isUncommitted = found?.kind === "there" && found.dirty && asked.query.committed !== "true";
-    return {
+    const { path, part = "committed", next } = asked.query;
+    // Only a whole diff since the task began, or since its review, shows the person all that an approval is about.
+    if (bytes > 0 && asked.query.from === undefined) await noteSeen(core, asked.caller, task, commit);
+    const isDirty = found?.kind === "there" && found.dirty;
+    const folder = isDirty ? task.workspace : "";
+    const about = {
       target: place.branch,
       base,
       commit,
-      committed: base === "" ? nothing : await between(own, base, commit, bytes),
-      uncommitted: isUncommitted ? await uncommitted(own, task.workspace, bytes) : null,
       protectedChanges: base === "" ? [] : [...(await core.repositories.protection.of(task, commit)).lines],
       workspace: task.workspace,
     };
+    if (path !== undefined) {
+      const file = await readFilePatch(own, {
+        folder,
+        base,
+        commit,
+        path,
+        part,
+        ...(next === undefined ? {} : { next }),
+      });
+      return { ...about, committed: nothing, uncommitted: null, file };
+    }
+    const isListed = asked.query.files === "true";
+    const committed = base === "" ? nothing : await between(own, base, commit, bytes, isListed);
+    const isUncommitted = isDirty && asked.query.committed !== "true";
+    return { ...about, committed, uncommitted: isUncommitted ? await uncommitted(own, folder, bytes, isListed) : null };
   };
+}
+
+/** The commit that the caller wants the diff to begin at; undefined where the caller names none. */
+async function namedBegin(
+  core: Core,
+  { query, caller }: Parameters<Handler<Routes["diffTask"]>>[0],
+  task: Task,
+  { control }: ProjectWorkspaces,
+  commit: string,
+): Promise<string | undefined> {
+  if (query.sinceReview === "true") return reviewedCommit(task);
+  const { from } = query;
+  if (from === undefined) return undefined;
+  if (from === "seen") {
+    const seen = caller.kind === "human" ? await lastSeenCommit(core, task) : undefined;
+    if (seen !== undefined) return seen;
+    throw new Fault("task.unseen", "No commit of this task was marked as seen, or shown to you.", {
+      hint: `See all of it: signalbox task diff ${task.id}`,
+    });
+  }
+  // The control repository has the work of other tasks too, which is none of a run's business.
+  const isOwn = caller.kind === "human" || (await control.isAncestor(from, commit).catch(() => false));
+  const shared = isOwn ? await control.mergeBase(from, commit).catch(() => undefined) : undefined;
+  if (shared !== undefined) return from;
+  throw new Fault(
+    "diff.missing",
+    `"${cutText(from, 64)}" is not the full id of a commit that the task's work can be compared with.`,
+    {
+      hint: "Name a commit of the task's history, or leave it out.",
+    },
+  );
 }
 
 /** The commit that the last verdict is about. */
@@ -125,24 +177,36 @@ async function beginOf(
   return (await control.mergeBase(before, commit)) ?? before;
 }
 
-async function between({ control }: ProjectWorkspaces, from: string, to: string, bytes: number): Promise<DiffPart> {
+async function between(
+  { control }: ProjectWorkspaces,
+  from: string,
+  to: string,
+  bytes: number,
+  isListed: boolean,
+): Promise<DiffPart> {
   const lines = await control.changedLines(from, to);
-  return partOf(lines, bytes === 0 ? none : await control.diff(from, to, bytes));
+  return partOf(lines, bytes === 0 ? none : await control.diff(from, to, bytes), isListed);
 }
 
-async function uncommitted({ kind }: ProjectWorkspaces, folder: string, bytes: number): Promise<DiffPart> {
+async function uncommitted(
+  { kind }: ProjectWorkspaces,
+  folder: string,
+  bytes: number,
+  isListed: boolean,
+): Promise<DiffPart> {
   const found = await kind.diffUncommitted(folder, bytes || 1);
-  return partOf(found.lines, bytes === 0 ? none : found);
+  return partOf(found.lines, bytes === 0 ? none : found, isListed);
 }
 
 const none: Diff = { bytes: new Uint8Array(), isCut: false };
 
-function partOf(lines: readonly ChangedLines[], { bytes, isCut }: Diff): DiffPart {
-  const files = lines.map(({ path, from, added = null, deleted = null }) => ({
+function partOf(lines: readonly ChangedLines[], { bytes, isCut }: Diff, isListed: boolean): DiffPart {
+  const files = lines.slice(0, isListed ? maxListed : lines.length).map(({ path, from, change, added, deleted }) => ({
     path: path.text,
     from: from?.text ?? null,
-    added,
-    deleted,
+    added: added ?? null,
+    deleted: deleted ?? null,
+    ...(isListed ? { status: change, binary: added === undefined } : {}),
   }));
-  return { files, text: Buffer.from(bytes).toString("utf8"), isCut };
+  return { files, text: Buffer.from(bytes).toString("utf8"), isCut: isCut || files.length < lines.length };
 }

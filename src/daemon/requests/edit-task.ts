@@ -5,14 +5,14 @@ import type { Routes } from "../../api/routes.ts";
 import { parseTaskDocument } from "../../documents/task-document.ts";
 import { publishFile } from "../../durable-file.ts";
 import { endProblem } from "../../engine/child-workflows.ts";
-import { edit } from "../../engine/create.ts";
+import { edit, withSettings } from "../../engine/create.ts";
 import type { Reason, TaskEvent } from "../../engine/decision.ts";
 import { parseSetting } from "../../engine/language/read-settings.ts";
 import { migrate, planMigration } from "../../engine/migrate.ts";
 import type { Actor } from "../../engine/request.ts";
-import type { Task, TaskEdit } from "../../engine/task.ts";
+import type { SettingsEdit, Task, TaskEdit } from "../../engine/task.ts";
 import { renderTaskDocument } from "../../engine/task-frontmatter.ts";
-import type { Settings, Workflow } from "../../engine/workflow.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { makePrivateFolder } from "../../home/make-folder.ts";
 import { taskRef } from "../../ports/control-repository.ts";
@@ -20,7 +20,7 @@ import type { Store, StoredTask } from "../../ports/store.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { budgetIn } from "../agents/budgets.ts";
 import { checkNeeds } from "../agents/harnesses.ts";
-import { checkModels } from "../agents/models.ts";
+import { checkModels, unusedModel } from "../agents/models.ts";
 import { actorFor, findTask } from "../authorise.ts";
 import { publishAgents } from "../callers.ts";
 import { chooseWorkflow } from "../choose-workflow.ts";
@@ -102,15 +102,12 @@ export function editTask(core: Core): Handler<Routes["editTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { dependsOn, handDown, budget, settings, ...rest } = asked.body;
-    const waits = {
-      ...(dependsOn === undefined ? {} : { dependsOn }),
-      ...(handDown === undefined ? {} : { handDown }),
-    };
+    const waits = { ...(dependsOn && { dependsOn }), ...(handDown && { handDown }) };
     const workflow = await core.workflows.get(stored.task.workflowHash);
     const written: TaskEdit = {
       ...{ ...rest, ...waits },
       ...(budget === undefined ? {} : { budget: budgetIn(budget) }),
-      ...(settings === undefined ? {} : { settings: readTexts(workflow, settings as Settings) }),
+      ...(settings === undefined ? {} : { settings: readTexts(workflow, settings as SettingsEdit) }),
     };
     const actor = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: written, actor }));
     await refuseEdit(core, stored, actor, written);
@@ -136,7 +133,7 @@ async function refuseEdit(core: Core, { task }: StoredTask, actor: Actor, set: T
 }
 
 /** Settings with the values that their texts stand for. */
-function readTexts(workflow: Workflow, settings: Settings): Settings {
+function readTexts(workflow: Workflow, settings: SettingsEdit): SettingsEdit {
   const read = Object.entries(settings).map(([name, value]) => {
     const setting = Object.hasOwn(workflow.settings, name) ? workflow.settings[name] : undefined;
     return [name, setting !== undefined && typeof value === "string" ? parseSetting(setting, value) : value] as const;
@@ -150,7 +147,7 @@ const choices: readonly (keyof TaskEdit)[] = ["harness", "reviewHarness", "model
 /** Refuses a harness in which the task's agents cannot be started, and a model that it does not have. */
 async function checkChosen(core: Core, { task }: StoredTask, actor: Actor, given: TaskEdit): Promise<void> {
   if (!choices.some((name) => given[name] !== undefined) || core.agents === undefined) return;
-  const wanted = { ...task, ...given, settings: { ...task.settings, ...given.settings } };
+  const wanted = { ...task, ...given, settings: withSettings(task.settings, given.settings ?? {}) };
   const workflow = await core.workflows.get(task.workflowHash);
   const { harnesses, config } = core.agents.ports;
   const { modelTiers } = configFor(core, await projectOf(core.store, task.project));
@@ -158,6 +155,7 @@ async function checkChosen(core: Core, { task }: StoredTask, actor: Actor, given
   const reasons = [
     ...(isOther ? checkNeeds(harnesses, workflow, wanted, config()) : []),
     ...checkModels(harnesses, modelTiers.value, workflow, wanted),
+    ...(given.model ? unusedModel([workflow]) : []),
   ];
   if (reasons.length === 0) return;
   await core.refusals.note(task, { kind: "edit", set: given, actor }, reasons);

@@ -45,13 +45,10 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
     const { task } = stored;
     const { workflow, facts, troubles } = await core.lookFor(task);
     const waiting = await unfinished(core, task.dependsOn);
-    const { where, blocked, moves } = explain(
-      workflow,
-      task,
-      facts,
-      claimOf(asked.caller).role,
-      waiting.length > 0 && core.scheduler.waits(task.id),
-    );
+    const { where, blocked, moves } = explain(workflow, task, facts, claimOf(asked.caller).role, {
+      isDependent: waiting.length > 0 && core.scheduler.waits(task.id),
+      waitsForSeat: core.agents?.dispatch.waiting().some((seat) => seat.task === task.id) === true,
+    });
     const needs = await core.needs.of(stored, facts.document);
     const owed = (await core.store.openEffects(task.id)).map(effectView);
     const isHalted = core.performer.isHalted(task.id);

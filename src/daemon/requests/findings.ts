@@ -51,6 +51,6 @@ async function viewOf({ store, workflows }: Core, task: Task): Promise<FindingsV
   return { task: id, round, quiet, said, findings: findings.map(shown), parts };
 }
 
-function shown(finding: Finding): FindingsView["findings"][number] {
+function shown({ unseenBy: _, ...finding }: Finding): FindingsView["findings"][number] {
   return { ...finding, reason: finding.by === "human" ? "" : finding.reason, note: noteOf(finding) };
 }

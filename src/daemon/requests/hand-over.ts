@@ -1,10 +1,12 @@
 import { Refusal } from "../../api/client.ts";
+import type { HandedOver } from "../../api/hand-over.ts";
 import { personTools, runToolNames } from "../../api/mcp-tools.ts";
 import type { Routes } from "../../api/routes.ts";
 import { documentsFolder } from "../../engine/handed.ts";
 import type { Actor, Request } from "../../engine/request.ts";
 import { nameOf } from "../../engine/run-ended.ts";
 import { specOf } from "../../engine/run-spec.ts";
+import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
 import { actorFor, findTask } from "../authorise.ts";
 import type { Caller } from "../callers.ts";
@@ -65,8 +67,17 @@ export function listHandedOver(core: Core): Handler<Routes["listHandedOver"]> {
         ...message,
         isRead: read.length > 0,
       })),
+      ...(asked.caller.kind === "human" ? await forPeople(core, task) : {}),
     };
   };
+}
+
+async function forPeople({ store }: Core, { id, results }: Task): Promise<Pick<HandedOver, "answers" | "pullRequest">> {
+  const record = await store.pullRequests.get(id);
+  const answers = Object.entries(results).map(([schema, answer]) => ({ schema, answer }));
+  if (record === undefined) return { answers, pullRequest: null };
+  const { number, url, title, body, comments } = record;
+  return { answers, pullRequest: { number, url, title, body, comments: Object.values(comments) } };
 }
 
 export function listTools(core: Core): Handler<Routes["listTools"]> {

@@ -9,18 +9,21 @@ import type { Facts, Request } from "../../engine/request.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { plainText } from "../../text.ts";
 import { actorFor, findTask, mustBeOpen } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { approvedCommit, mergedIn, mustBeSeen } from "../merge-approval.ts";
 import { mergeOutlook } from "../merge-outlook.ts";
+import { eventsOf } from "../project.ts";
 import { answerInState, refuse, replyInDialogue, say, type Wish } from "../questions/answers.ts";
 import { questionOf } from "../questions/questions.ts";
 import { judgeUnreviewed, seenCommit, seenPlan } from "../reviewed.ts";
 import { changeView, isoTime, viewOf } from "../views.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { doneState, isUnchanged, mergeApproved, onceMerged } from "./merge-task.ts";
 import { ask } from "./move-task.ts";
-import { runToCome, wholeNumber } from "./tasks.ts";
+import { runToCome } from "./tasks.ts";
 
 export function answerTask(core: Core): Handler<Routes["answerTask"]> {
   return async (asked) => {
@@ -49,7 +52,7 @@ export function approveTask(core: Core): Handler<Routes["approveTask"]> {
     if (nobody !== undefined) await refuse(core, stored, wish, nobody);
     const elsewhere = otherBranch(facts);
     if (elsewhere !== undefined) await refuse(core, stored, wish, elsewhere);
-    const other = isOther(task, commit, asked.body.commit ?? (await seenCommit(core, task)));
+    const other = isOther(task, commit, asked.body.commit, await seenCommit(core, task));
     if (other !== undefined) await refuse(core, stored, wish, other);
     if (merging !== undefined && !isUnreviewed) await mustBeSeen(core, stored, commit, "approve");
     const plan = await seenPlan(core, task, asked.body.plan);
@@ -85,8 +88,9 @@ function onlyOnceMerged(workflow: Workflow, task: Task, request: Request, facts:
   return merged.kind === "moved" ? merged.task.status : undefined;
 }
 
-/** Refuses an approval that names a commit other than the current one. */
-function isOther(task: Task, commit: string, given: string | undefined): Reason | undefined {
+/** Refuses an approval of a commit other than the current one: the one that the person names, otherwise the one last shown. */
+function isOther(task: Task, commit: string, named: string | undefined, seen: string | undefined): Reason | undefined {
+  const given = named ?? seen;
   if (given === undefined) return undefined;
   const wanted = given.toLowerCase();
   if (!/^[0-9a-f]{7,64}$/.test(wanted)) {
@@ -97,7 +101,7 @@ function isOther(task: Task, commit: string, given: string | undefined): Reason 
   const text =
     commit === ""
       ? "The task has no commit yet."
-      : `The branch is at ${commit.slice(0, 10)}, not at ${given.slice(0, 10)}, which you were shown.`;
+      : `The branch is at ${commit.slice(0, 10)}, not at ${given.slice(0, 10)}, which you ${named === undefined ? "were shown" : "named"}.`;
   return { code: "moved-on", text, fix: `See the newer changes: signalbox task diff ${task.id}` };
 }
 
@@ -106,15 +110,46 @@ export function commentTask(core: Core): Handler<Routes["commentTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
     const { id } = stored.task;
-    const text = asked.body.text.trim();
+    const text = plainText(asked.body.text).trim();
     // Authorised as an edit: the task's status does not change.
     const { role, run = "" } = await actorFor(core, stored, asked, (actor) => ({ kind: "edit", set: {}, actor }));
     if (text === "") throw new Refusal([{ code: "bad-value", text: "The comment is empty.", fix: "Give its text." }]);
-    const at = core.clock.now();
-    const data = { text, ...(run === "" ? {} : { run }) };
-    const event: TaskEvent = { type: "task.commented", by: role, data, set: {} };
-    await core.store.addEvents(id, [event], at);
-    return { task: id, at: isoTime(at) };
+    return core.inTurn(`comments ${id}`, async () => {
+      const problem = run === "" ? undefined : await tooManyComments(core.store, id, run, text);
+      if (problem !== undefined) throw new Refusal([problem]);
+      const at = core.clock.now();
+      const data = { text, ...(run === "" ? {} : { run }) };
+      const event: TaskEvent = { type: "task.commented", by: role, data, set: {} };
+      await core.store.addEvents(id, [event], at);
+      return { task: id, at: isoTime(at) };
+    });
+  };
+}
+
+/** Comments of one run, and the characters of all of them. */
+const maxComments = 50;
+const maxCommentsLength = 100_000;
+
+async function tooManyComments(
+  store: Core["store"],
+  task: string,
+  run: string,
+  text: string,
+): Promise<Reason | undefined> {
+  let count = 1;
+  let length = text.length;
+  for await (const { event } of eventsOf(store, task)) {
+    if (event.type !== "task.commented" || event.data.run !== run) continue;
+    count++;
+    length += String(event.data.text).length;
+  }
+  const fix = "Put the rest into one document or a commit, and go on with your work.";
+  if (count > maxComments)
+    return { code: "bad-value", text: `${run} has written ${maxComments} comments, which is the limit.`, fix };
+  if (length <= maxCommentsLength) return undefined;
+  return {
+    ...{ code: "bad-value", fix },
+    text: `The comments of ${run} would have ${length} characters; at most ${maxCommentsLength} are allowed.`,
   };
 }
 

@@ -10,6 +10,7 @@ import { chooseWorkflow, continueHeld, setPermissions } from "../choose-workflow
 import type { Core } from "../core.ts";
 import { refuseAwaited } from "../dependencies.ts";
 import type { Handler } from "../handlers.ts";
+import { noteOfHome } from "../home-events.ts";
 import { configFor } from "../make-task.ts";
 import { taskWithBranch } from "../moved-target.ts";
 import { mustHave, whereItIs } from "../project.ts";
@@ -36,7 +37,7 @@ export function projectWorkflow(core: Core): Handler<Routes["projectWorkflow"]> 
 
 /** An empty setting is taken from the repository's configuration, else from the user's. */
 export function addProject(core: Core): Handler<Routes["addProject"]> {
-  return async ({ body }) => {
+  return async ({ body, caller }) => {
     const { name, path, url, ...given } = body;
     checkName(name);
     const repository = await findRepository(core, await folderFor(core, name, path, url));
@@ -59,14 +60,16 @@ export function addProject(core: Core): Handler<Routes["addProject"]> {
       createdAt: core.clock.now(),
     };
     await core.store.addProject(project);
+    await noteOfHome(core, caller, { type: "project.added", data: { project: name, path: project.path } });
     core.log.info("A project was added", { project: name, path: project.path });
     return projectView(project);
   };
 }
 
 export function updateProject(core: Core): Handler<Routes["updateProject"]> {
-  return async ({ params, body }) => {
-    const { name, path: before, obeyed } = await mustHave(core, params.project ?? "");
+  return async ({ params, body, caller }) => {
+    const known = await mustHave(core, params.project ?? "");
+    const { name, path: before, obeyed } = known;
     const { path, ...rest } = body;
     const place = path === undefined ? { path: before } : await placeAt(core, path);
     await refuseTaken(core, place.path, name);
@@ -78,6 +81,8 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
     const shared =
       rest.workspaces === "worktree" && obeyed !== undefined ? { obeyed: { ...obeyed, isApart: false } } : {};
     const project = await core.store.updateProject(name, { ...rest, ...shared, ...place });
+    const keys = Object.keys(body).filter((key) => known[key as keyof Project] !== project[key as keyof Project]);
+    if (keys.length > 0) await noteOfHome(core, caller, { type: "project.changed", data: { project: name, keys } });
     if (path !== undefined && core.pools !== undefined) {
       await followProject({ ...core.pools, submit: core.submit }, project);
       for (const command of [whereItIs(name), olderHint]) await continueHeld(core, name, command);
@@ -90,7 +95,7 @@ export function updateProject(core: Core): Handler<Routes["updateProject"]> {
 }
 
 export function removeProject(core: Core): Handler<Routes["removeProject"]> {
-  return async ({ params }) => {
+  return async ({ params, caller }) => {
     const project = await mustHave(core, params.project ?? "");
     const { name } = project;
     // The store refuses to remove a project with open tasks, so its workspaces are kept then.
@@ -99,6 +104,7 @@ export function removeProject(core: Core): Handler<Routes["removeProject"]> {
     await refuseAwaited(core, ({ project }) => project === name);
     const retired = core.pools === undefined || open.length > 0 ? nothing : await retireProject(core.pools, project);
     await core.store.removeProject(name);
+    await noteOfHome(core, caller, { type: "project.removed", data: { project: name } });
     core.log.info("A project was removed", { project: name, ...retired });
     return retired;
   };

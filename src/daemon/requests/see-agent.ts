@@ -7,7 +7,7 @@ import { Fault } from "../../fault.ts";
 import { parseJson } from "../../json.ts";
 import type { OutputReader } from "../../ports/harness.ts";
 import type { ProcessEnd, Processes } from "../../ports/processes.ts";
-import type { Message, Run } from "../../ports/records.ts";
+import type { Message, Run, StartedRun } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
 import { sentences } from "../../text.ts";
 import { lastErrors, toldLines } from "../agents/read-turn.ts";
@@ -123,7 +123,7 @@ const maxLines = 10_000;
 
 export function getScreen(core: Core): Handler<Routes["getScreen"]> {
   return async (asked) => {
-    const { terminal, processes } = agentsOf(core).ports;
+    const { terminal } = agentsOf(core).ports;
     const stored = await findTask(core, asked);
     const { role, run: key, from = "0", lines = "0", styled, end, told, errors } = asked.query;
     const run = await runOf(core, stored, {
@@ -144,18 +144,33 @@ export function getScreen(core: Core): Handler<Routes["getScreen"]> {
     }
     if (gone !== undefined) return { ...about, source: "output", text: gone, next: gone.length };
     const channel = errors === "true" ? "errors" : "output";
-    const read = (at: number, limit: number) => processes.read(processName(started), channel, at, limit);
-    const begin = end === "true" ? await lastWholeLines(read, maxOutput) : whole(from);
-    const reader = told === "true" && channel === "output" ? readerOf(core, run, started.name) : undefined;
-    const part =
-      reader === undefined
-        ? await outputPart(read, begin, maxOutput)
-        : await toldPart(read, reader, {
-            ...{ from: begin, most: maxOutput, isOver: about.isOver },
-            ending: await endingOf(processes, processName(started)),
-          });
-    return { ...about, source: "output", ...part };
+    const begin = end === "true" ? undefined : whole(from);
+    return {
+      ...about,
+      source: "output",
+      ...(await outputOf(core, run, started, { begin, channel, told: told === "true" })),
+    };
   };
+}
+
+interface OutputAsked {
+  /** Undefined: so that it ends with the last lines. */
+  readonly begin: number | undefined;
+  readonly channel: "output" | "errors";
+  readonly told: boolean;
+}
+
+/** A part of the output of a run without a terminal. */
+export async function outputOf(core: Core, run: Run, started: StartedRun, { begin, channel, told }: OutputAsked) {
+  const { processes } = agentsOf(core).ports;
+  const read = (at: number, limit: number) => processes.read(processName(started), channel, at, limit);
+  const from = begin ?? (await lastWholeLines(read, maxOutput));
+  const reader = told && channel === "output" ? readerOf(core, run, started.name) : undefined;
+  if (reader === undefined) return outputPart(read, from, maxOutput);
+  return toldPart(read, reader, {
+    ...{ from, most: maxOutput, isOver: run.endedAt !== undefined },
+    ending: await endingOf(processes, processName(started)),
+  });
 }
 
 /** Told once, to a client that reads from the beginning. */
@@ -221,7 +236,10 @@ async function runningOf(core: Core, stored: StoredTask, role: string | undefine
     const text = `${run.key} waits for your answer, not for a message.`;
     throw new Refusal([{ code: "not-waiting", text, fix: `Reply to it: signalbox task reply ${id} "Your answer"` }]);
   }
-  const fix = `Bring it back: signalbox task respawn ${id}`;
+  const isSession = run.started?.mode === "session";
+  const fix = isSession
+    ? `Bring it back: signalbox task respawn ${id}`
+    : `It has no terminal that could take a message. To see what you can do: signalbox task actions ${id}`;
   throw new Refusal([{ code: "run-over", text: `${run.key} has ended (${run.word}).`, fix }]);
 }
 

@@ -1,5 +1,7 @@
 import type { Routes } from "../../api/routes.ts";
 import type { AgentOrder } from "../../engine/decision.ts";
+import { settingsOf } from "../../engine/when.ts";
+import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import type { Run } from "../../ports/records.ts";
 import type { StoredEffect, StoredTask } from "../../ports/store.ts";
@@ -19,51 +21,6 @@ export function createTask(core: Core): Handler<Routes["createTask"]> {
   return ({ body }) => makeTask(core, body);
 }
 
-const defaultPage = 100;
-const maxTasks = 1_000;
-
-export function listTasks(core: Core): Handler<Routes["listTasks"]> {
-  return async ({ query }) => {
-    const { project, status, parent, open } = query;
-    const limit = wholeNumber("limit", query.limit, 1, maxTasks) ?? defaultPage;
-    const before = wholeNumber("before", query.before, 0);
-    const filter = {
-      ...(project === undefined ? {} : { project }),
-      ...(status === undefined ? {} : { status }),
-      ...(parent === undefined ? {} : { parent }),
-      // Among the tasks that are over are some that the store still keeps open.
-      ...(query.needs !== undefined || open === "true" ? { isOpen: true } : {}),
-    };
-    const matches = async (stored: StoredTask) =>
-      (query.needs === undefined || (await core.needs.of(stored)).length > 0) &&
-      (open === undefined || (await isOver(core, stored)) === (open === "false"));
-    const found: StoredTask[] = [];
-    // Filtering by need may drop most tasks of a page, so pages are as large as possible.
-    const size = query.needs === undefined ? limit : maxTasks;
-    for (let last = before; found.length < limit; ) {
-      const page = await core.store.listTasks(
-        filter,
-        last === undefined ? { limit: size } : { before: last, limit: size },
-      );
-      for (const stored of page) if (found.length < limit && (await matches(stored))) found.push(stored);
-      last = page.at(-1)?.order;
-      if (page.length < size || found.length >= limit) break;
-    }
-    const tasks = await Promise.all(found.map((stored) => viewOf(core, stored)));
-    return { tasks, next: found.length < limit ? null : (found.at(-1)?.order ?? null) };
-  };
-}
-
-/**
- * Whether a task counts as over in lists: right after its last move it still owes effects, such as the release of its
- * workspace, which need nobody unless they fail.
- */
-async function isOver({ workflows }: Core, { task, isOpen }: StoredTask): Promise<boolean> {
-  if (!isOpen || task.held !== undefined) return !isOpen;
-  const workflow = await workflows.get(task.workflowHash).catch(() => undefined);
-  return workflow?.states[task.status]?.terminal === true;
-}
-
 export function getTask(core: Core): Handler<Routes["getTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
@@ -79,22 +36,14 @@ export function getTask(core: Core): Handler<Routes["getTask"]> {
       entry: stored.task.entry,
       effects: effects.map(effectView),
       pullRequest: record === undefined ? null : pullRequestView(record),
-      ...(workflow === undefined ? {} : { states: Object.keys(workflow.states) }),
+      ...(workflow === undefined ? {} : { states: Object.keys(workflow.states), ...choicesOf(workflow, stored) }),
     };
   };
 }
 
-/** Parses a number of a query. */
-export function wholeNumber(
-  name: string,
-  value: string | undefined,
-  least: number,
-  most = Number.MAX_SAFE_INTEGER,
-): number | undefined {
-  if (value === undefined || value === "") return undefined;
-  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new Fault("request.invalid", `"${name}" must be a whole number from ${least} to ${most}, but is "${value}".`);
+function choicesOf(workflow: Workflow, { task }: StoredTask) {
+  const settings = settingsOf(workflow, task).map(({ value = null, ...rest }) => ({ ...rest, value }));
+  return settings.length === 0 ? {} : { preset: task.preset, settings };
 }
 
 /** The agents service. Throws if this daemon has none. */

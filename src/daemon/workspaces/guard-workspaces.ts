@@ -99,6 +99,8 @@ interface GuardPorts {
   readonly inTurn: Turns;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
+  /** The control repository has this commit of a task's work. */
+  collected?(task: string, commit: string): void;
 }
 
 /**
@@ -141,7 +143,12 @@ export function guardWorkspaces(ports: GuardPorts, workspacesOf: WorkspacesOf): 
     const restoreBranch: ControlRepository["restoreBranch"] = (order) =>
       own.during(order.branch, order.commit, () => opened.control.restoreBranch(order));
     // Collecting takes time, in which the folder could be released and bound to another task. Hence the mutex.
-    const collect: ControlRepository["collect"] = (order) =>
+    const collect: ControlRepository["collect"] = async (order) => {
+      const collected = await collectFrom(order);
+      ports.collected?.(order.task, collected.commit);
+      return collected;
+    };
+    const collectFrom: ControlRepository["collect"] = (order) =>
       inTurn(collectingFrom(order.folder), async () => {
         const known = await recordAt(order.folder);
         if (known !== undefined && (known.task !== order.task || isCheckout(known))) throw releasedFault(order.folder);
@@ -314,7 +321,8 @@ function guardKind(
       await tasksBranch(order.folder);
       return (await at(order.folder)).commitAll(order);
     },
-    diffUncommitted: async (folder, most) => (await at(folder)).diffUncommitted(folder, most),
+    uncommittedPaths: async (folder, keep) => (await at(folder)).uncommittedPaths(folder, keep),
+    diffUncommitted: async (folder, most, only) => (await at(folder)).diffUncommitted(folder, most, only),
     async deleteBranch(branch, commit) {
       await check();
       // The branch is in the user's repository, whatever kind the workspaces are.

@@ -234,7 +234,11 @@ function createAbstraction(workflow: Workflow, preset: string, settings: Setting
 }
 
 /** Rounds are counted up to their limit, and not at all where there is none; reminders only where evidence is asked for. */
-function smallWait({ wait: { hasFailed, ...progress }, phase }: Task, rounds = 0, reminds = false): WaitProgress {
+function smallWait(
+  { wait: { hasFailed, refused: _, ...progress }, phase }: Task,
+  rounds = 0,
+  reminds = false,
+): WaitProgress {
   const isCounting = phase === "entering" && hasFailed === true;
   const wait = {
     ...progress,

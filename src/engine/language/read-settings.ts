@@ -131,6 +131,7 @@ export const builtInVariables: Readonly<Record<string, string>> = {
   messages: "the messages for this state: from where, priority and text of each",
   findings: "the open and approved findings of reviews, with their ids",
   approved: "the findings a person approved",
+  refused: "why the agent's earlier answer in this state was refused; empty where none was",
   closed_findings: "the findings that are fixed, dismissed or only noted, with their ids, states and reasons",
   ticket: "the ticket's id",
   context: "what the person wrote as the task's context",

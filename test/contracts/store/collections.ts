@@ -10,6 +10,8 @@ import type {
   PullRequestRecord,
   Run,
   Usage,
+  WebKey,
+  WorkSize,
   Workspace,
 } from "../../../src/ports/records.ts";
 import type { Collection } from "../../../src/ports/store.ts";
@@ -62,10 +64,14 @@ const chatQuestion: ChatQuestion = {
   ...sampleRecord("r1"),
   ...{ need: "t1:2:question", isOpen: true, changedAt: 7, sent: { "-100": { message: 3, isClosed: false } } },
 };
+const workSize: WorkSize = {
+  ...sampleRecord("r1"),
+  ...{ commit: "c0ffee", base: "b0", commits: 2, added: 30, removed: 4 },
+};
 const records = {
   ...{ agents: agent, workspaces: workspace, runs: run, credentials: credential },
   ...{ messages: message, conversations: conversation, usage },
-  ...{ merges: merge, pullRequests: pullRequest, chatQuestions: chatQuestion },
+  ...{ merges: merge, pullRequests: pullRequest, chatQuestions: chatQuestion, workSizes: workSize },
 };
 type Kind = keyof typeof records;
 
@@ -185,6 +191,36 @@ export function collections(stage: Stage): void {
         got.length = 0;
       });
       expect(await stage.store.conversations.get("r1")).toEqual(conversation);
+    });
+  });
+
+  describe("keys of browsers", () => {
+    const link: WebKey = { id: "h1", kind: "link", at: 1, expiresAt: 60_001 };
+    const session: WebKey = {
+      ...{
+        id: "h2",
+        kind: "session",
+        at: 2,
+        expiresAt: 9,
+        pageKey: "h3",
+        address: "http://127.0.0.1:4711",
+        browser: "π",
+      },
+    };
+
+    test("are listed in the order in which they came, replaced by their id, and belong to no project", async () => {
+      const { webKeys } = stage.store;
+      for (const key of [link, session, { ...link, expiresAt: 7 }]) await webKeys.put(key);
+      await stage.store.removeProject("coffee");
+      expect(await webKeys.list()).toEqual([{ ...link, expiresAt: 7 }, session]);
+    });
+
+    test("are taken once, whoever else tries at the same time", async () => {
+      const { webKeys } = stage.store;
+      for (const key of [link, session]) await webKeys.put(key);
+      const taken = await Promise.all([webKeys.take("h1"), webKeys.take("h1"), webKeys.take("h4")]);
+      expect(taken).toEqual([link, undefined, undefined]);
+      expect(await webKeys.list()).toEqual([session]);
     });
   });
 }

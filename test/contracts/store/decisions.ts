@@ -24,6 +24,7 @@ export function decisions(stage: Stage): void {
         task: { ...before.task, status: "working", entry: 4 },
         revision: 2,
         updatedAt: 2_000,
+        enteredAt: 2_000,
       });
       expect(await stage.store.getTask("t1")).toEqual(saved);
       expect((await stage.all("t1")).map(({ revision, event, at }) => [revision, event.type, at])).toEqual([
@@ -36,6 +37,22 @@ export function decisions(stage: Stage): void {
       ]);
       expect(await stage.store.getDocument("t1")).toEqual(sampleDocument("# changed\n", "worker"));
       expect(await stage.store.listArtifacts("t1")).toEqual([sampleArtifact("t1", "Plan")]);
+    });
+
+    test("a task says when its present stay began, whatever happens to it there", async () => {
+      const created = await stage.create("t1");
+      const moved = await stage.store.saveDecision(
+        sampleDecision(created, { status: "working", entry: 4 }, { at: 3_000 }),
+      );
+      expect(moved.enteredAt).toBe(3_000);
+      const edited = await stage.store.saveDecision(sampleDecision(moved, { summary: "Hot" }, { at: 4_000 }));
+      expect([edited.updatedAt, edited.enteredAt]).toEqual([4_000, 3_000]);
+      expect(await stage.store.getTask("t1")).toEqual(edited);
+      const again = await stage.store.saveDecision(
+        sampleDecision(edited, { status: "working", entry: 5 }, { at: 5_000 }),
+      );
+      expect(again.enteredAt).toBe(5_000);
+      expect((await stage.store.listTasks({}, { limit: 1 }))[0]).toEqual(again);
     });
 
     test("decisions about several tasks are saved together, or none of them is", async () => {

@@ -10,7 +10,7 @@ import { blankIdentity, type Task } from "../../../src/engine/task.ts";
 import type { Workflow } from "../../../src/engine/workflow.ts";
 import type { Store, StoredEvent, StoredTask } from "../../../src/ports/store.ts";
 import { builtIn } from "../../engine/drive.ts";
-import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject } from "../samples.ts";
+import { sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleProject, sampleTask } from "../samples.ts";
 import type { Stage } from "../stage.ts";
 
 export function history(stage: Stage): void {
@@ -53,6 +53,37 @@ export function history(stage: Stage): void {
         }
       });
     }
+
+    test("paging back gives what paging forward gives, in reverse, whatever the pages and filters", async () => {
+      await stage.store.addProject(sampleProject("tea"));
+      const one = await stage.create("t1");
+      const many = Array.from({ length: 70 }, (_, i) => sampleEvent("task.edited", { reason: `reason ${i}` }));
+      const effects = [sampleEffect("one"), sampleEffect("two")];
+      await stage.store.saveDecision(sampleDecision(one, {}, { events: many, effects }));
+      await stage.store.createTask("tea", sampleTask("t2", { project: "tea" }));
+      const ofHome = { type: "request.granted" as const, by: "human", data: { project: "tea" }, set: {} };
+      await stage.store.addEvents("", [ofHome, { ...ofHome, data: {} }], 5);
+      await stage.store.addEvents("t1", [sampleEvent("task.edited")], 6);
+      for (const filter of [{}, { project: "tea" }, { project: "coffee" }, { task: "t1" }, { task: "t2" }]) {
+        const forward: StoredEvent[] = [];
+        for (let after = 0; ; after = forward.at(-1)?.position ?? 0) {
+          const page = await stage.store.listEvents(filter, after, 100);
+          if (page.length === 0) break;
+          forward.push(...page);
+        }
+        expect(forward.length).toBeGreaterThan(0);
+        for (const limit of [1, 7, 500]) {
+          const back: StoredEvent[] = [];
+          for (let before = Number.MAX_SAFE_INTEGER; ; before = back.at(-1)?.position ?? 0) {
+            const page = await stage.store.listEventsBefore(filter, before, limit);
+            if (page.length === 0) break;
+            expect(page.length).toBeLessThanOrEqual(limit);
+            back.push(...page);
+          }
+          expect(back).toEqual(forward.toReversed());
+        }
+      }
+    });
 
     test("positions increase over all tasks, and a reader that resumes after its last one misses nothing", async () => {
       const tasks = await Promise.all(["t1", "t2", "t3", "t4"].map((id) => stage.create(id)));

@@ -20,6 +20,7 @@ export function newTasks(stage: Stage): void {
         isOpen: true,
         createdAt: 1_000,
         updatedAt: 1_000,
+        enteredAt: 1_000,
         order: created.order,
       });
       expect(await stage.store.getTask("t1")).toEqual(created);

@@ -119,6 +119,27 @@ export function talking({ stage }: Contract): void {
     expect(comments.map(({ isOurs }) => isOurs).sort()).toEqual([false, true]);
   });
 
+  test("another author's comment with the daemon's marker is not the daemon's, and suppresses none", async () => {
+    const { github, forge } = stage();
+    for (const account of ["signalbox", "signalbox[bot]"]) {
+      Object.assign(github.state, { account });
+      github.state.comments.length = 0;
+      if (account === "signalbox") await opened(stage());
+      const marked = { author: "mallory", association: "NONE", body: "Nice.\n<!-- signalbox:t1:round:2 -->" };
+      addComment(stage(), "comments", marked);
+      for (const text of ["Found 2.", "Found 3."]) await forge.comment(1, text, "t1:round:2");
+      expect(github.state.comments.map(({ author, body }) => [author, body])).toEqual([
+        ["mallory", marked.body],
+        [account, "Found 2.\n\n<!-- signalbox:t1:round:2 -->"],
+      ]);
+      const { comments } = await texts("");
+      expect(comments.map(({ author, isOurs }) => [author, isOurs]).sort()).toEqual([
+        ["mallory", false],
+        [account, true],
+      ]);
+    }
+  });
+
   test("the daemon's marker is searched on all pages, and only at the end of a text", async () => {
     const { github, forge } = stage();
     await opened(stage());

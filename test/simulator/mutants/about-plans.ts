@@ -3,7 +3,7 @@ import type { Mutant } from "./found-by-lives.ts";
 const workflow = "team";
 const children = "src/daemon/children/children.ts";
 const fanOut = "src/engine/fan-out.ts";
-const findings = "src/engine/findings.ts";
+const findings = "src/engine/review.ts";
 const ofFanOut = "src/engine/fan-out.test.ts";
 const ofChildren = "test/daemon/children.test.ts";
 const ofFindings = "src/engine/findings.test.ts";
@@ -245,8 +245,8 @@ export const aboutPlans: readonly Mutant[] = [
     edits: [
       {
         file: findings,
-        from: "if (silent.length === 0) return { ok: true, entries };",
-        to: "if (silent.length >= 0) return { ok: true, entries };",
+        from: "  if (silent.length > 0) {",
+        to: "  if (silent.length < 0) {",
       },
     ],
   },

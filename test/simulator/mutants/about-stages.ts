@@ -81,8 +81,8 @@ export const aboutStages: readonly Mutant[] = [
     edits: [
       {
         file: forge,
-        from: "      await mustBeReviewed(ports, own, project, task, commit);",
-        to: "      void mustBeReviewed;",
+        from: "if (commit !== undefined) await mustBeReviewed(ports, own, project, asked, commit);",
+        to: "void mustBeReviewed;",
       },
       {
         file: "src/daemon/requests/move-task.ts",

@@ -3,6 +3,72 @@ import type { Mutant } from "./found-by-lives.ts";
 /** Bugs that a test must find; each names its test. */
 export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
   {
+    name: "work that a merged pull request lacks counts as merged",
+    edits: [
+      {
+        file: "src/daemon/forge/left-out.ts",
+        from: "  const as = mergedCommit",
+        to: "  if (base === target) return undefined;\n  const as = mergedCommit",
+      },
+    ],
+    test: "test/scenarios/pipeline-merge.test.ts",
+  },
+  {
+    name: "a pull request is merged into another branch than the target",
+    edits: [
+      {
+        file: "src/daemon/forge/merge-pull-request.ts",
+        from: "wrongBase(project, task, status.pullRequest) ?? obstacleIn",
+        to: "obstacleIn",
+      },
+    ],
+    test: "test/scenarios/pipeline-merge.test.ts",
+  },
+  {
+    name: "the task is not read again before the forge merges",
+    edits: [
+      {
+        file: "src/daemon/forge/merge-pull-request.ts",
+        from: "const commit = await check();",
+        to: "const commit = status.pullRequest.headCommit || (await check());",
+      },
+    ],
+    test: "test/scenarios/pipeline-merge.test.ts",
+  },
+  {
+    name: "a pause does not stop a merge on the forge that has begun",
+    edits: [
+      {
+        file: "src/daemon/effects/forge.ts",
+        from: "if (ports.stopsWork(project.name,",
+        to: "if (ports.stopsWork(project.path,",
+      },
+    ],
+    test: "test/scenarios/pipeline-merge.test.ts",
+  },
+  {
+    name: "nobody is told of a merge that came through after a brake",
+    edits: [
+      {
+        file: "src/daemon/forge/merge-pull-request.ts",
+        from: "now.entry === entry || record === undefined",
+        to: "now.entry >= entry || record === undefined",
+      },
+    ],
+    test: "test/scenarios/pipeline-merge.test.ts",
+  },
+  {
+    name: "the branch of a merged pull request is pushed again",
+    edits: [
+      {
+        file: "src/daemon/forge/push-task.ts",
+        from: "if (await isMergedWhole(ports, project, task)) return true;",
+        to: "void isMergedWhole;",
+      },
+    ],
+    test: "test/scenarios/pipeline-merge.test.ts",
+  },
+  {
     name: "a commit made after the merge was requested is merged too",
     edits: [
       {
@@ -29,8 +95,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/merging/land.ts",
-        from: "if (wanted.length < merged.length) return wanted;",
-        to: "if (wanted.length < 0) return wanted;",
+        from: "const going = wanted.filter((entry) => isIn.has(entry));",
+        to: "void wanted;\n  const going = merged.map(({ entry }) => entry).filter((entry) => isIn.has(entry));",
       },
     ],
     test: "src/daemon/merging/land.test.ts",
@@ -216,8 +282,8 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/daemon/perform.ts",
-        from: "    if (isStopped()) return;\n    return noteFailure",
-        to: "    void isStopped;\n    return noteFailure",
+        from: "if (isStopped() || (isPausedFault(error)",
+        to: "void isStopped;\n    if ((isPausedFault(error)",
       },
     ],
     test: "test/daemon/perform-tries.test.ts",

@@ -1,8 +1,10 @@
 import { Fault } from "../../../fault.ts";
 import { createMemo } from "../../../keyed.ts";
 import type { ChangedFile, ChangedLines, Diff } from "../../../ports/control-repository.ts";
+import type { PatchOrder, PatchPart } from "../../../ports/patch.ts";
 import { checkCommit, fileName, joinNul, splitNul } from "../names.ts";
 import type { ControlGit } from "./control-git.ts";
+import { pathspecsOf, readPatchPage } from "./patch-page.ts";
 
 // No diff may run a program that an agent's attributes name.
 const plain = ["-r", "--find-renames", "--no-ext-diff", "--no-textconv"];
@@ -30,7 +32,7 @@ const changes: Readonly<Record<string, ChangedFile["change"]>> = { A: "added", D
 
 /** Flags for a complete patch that does not depend on the user's settings. */
 export const patch = [...plain.slice(1), "--patch", "--full-index", "--no-color", "--submodule=short"];
-export const counted = [...plain.slice(1), "--numstat", "-z"];
+export const counted = [...plain.slice(1), "--raw", "--numstat", "-z"];
 
 export async function changedLines(control: ControlGit, from: string, to: string): Promise<readonly ChangedLines[]> {
   const ids = [checkCommit(from), checkCommit(to)];
@@ -38,18 +40,31 @@ export async function changedLines(control: ControlGit, from: string, to: string
   return readCounted(stdout);
 }
 
-/** Reads the output of `--numstat -z`. A renamed file has its two names as separate parts after the numbers. */
+/**
+ * Reads the output of `--raw --numstat -z`: first what happened to each file, then how many lines, in the same order. A renamed
+ * file has its two names as separate parts after the rest.
+ */
 export function readCounted(output: Buffer): readonly ChangedLines[] {
   const parts = splitNul(output).values();
+  const happened: ChangedFile["change"][] = [];
   const files: ChangedLines[] = [];
+  const next = () => parts.next().value ?? Buffer.alloc(0);
   for (const part of parts) {
-    const [added = "", deleted = ""] = part.toString("latin1").split("\t", 2);
+    const line = part.toString("latin1");
+    if (line.startsWith(":")) {
+      const letter = line.split(" ")[4]?.[0] ?? "";
+      happened.push(changes[letter] ?? "modified");
+      next();
+      if (letter === "R") next();
+      continue;
+    }
+    const [added = "", deleted = ""] = line.split("\t", 2);
     const name = part.subarray(added.length + deleted.length + 2);
-    const next = () => fileName(parts.next().value ?? Buffer.alloc(0));
-    const from = name.length === 0 ? next() : undefined;
+    const from = name.length === 0 ? fileName(next()) : undefined;
     files.push({
-      path: from === undefined ? fileName(name) : next(),
+      path: fileName(from === undefined ? name : next()),
       from,
+      change: happened[files.length] ?? "modified",
       added: lines(added),
       deleted: lines(deleted),
     });
@@ -69,6 +84,12 @@ export async function diff(control: ControlGit, from: string, to: string, most: 
     cuts: true,
   });
   return { bytes: stdout, isCut };
+}
+
+export function diffFile(control: ControlGit, from: string, to: string, order: PatchOrder): Promise<PatchPart> {
+  const ids = [checkCommit(from), checkCommit(to)];
+  const args = ["diff-tree", "-r", ...patch, "--end-of-options", ...ids, "--", ...pathspecsOf(order)];
+  return readPatchPage(order.page, (options) => control.git(args, options));
 }
 
 /** Longer than any heading that git prints before a file's content. */

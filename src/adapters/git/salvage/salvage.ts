@@ -73,7 +73,7 @@ async function readSalvaged(control: ControlGit, ref: string, commit: string): P
     const isInside = new Set(inside.map((each) => each.commit));
     const changed = (await changedBlobs(control, first, commit)).filter((id) => !isInside.has(id));
     const size = await sizeOf(control, changed);
-    const on = first === undefined || isInside.has(first) ? "" : await subjectOf(control, first);
+    const on = first === undefined || isInside.has(first) ? "" : await commitText(control, first);
     const repositories = inside.map(({ path }) => fileName(path).text);
     return { ref, commit, task, at: Number(seconds) * 1000, files: changed.length, size, on, repositories };
   } catch (error) {
@@ -114,8 +114,9 @@ async function sizeOf(control: ControlGit, blobs: readonly string[]): Promise<nu
   return sizes.reduce((sum, size) => sum + (/^\d+$/.test(size) ? Number(size) : 0), 0);
 }
 
-async function subjectOf(control: ControlGit, commit: string): Promise<string> {
-  const { stdout } = await control.git(["log", "-1", "--format=%s", "--end-of-options", commit]);
+/** `1a2b3c4d5e Add a cup` */
+async function commitText(control: ControlGit, commit: string): Promise<string> {
+  const { stdout } = await control.git(["log", "-1", "--abbrev=10", "--format=%h %s", "--end-of-options", commit]);
   return stdout.toString("utf8").trim();
 }
 

@@ -1,11 +1,13 @@
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CommitAllOrder, Uncommitted } from "../../../ports/workspaces.ts";
+import type { ChangedLines } from "../../../ports/control-repository.ts";
+import type { CommitAllOrder, OneFile, Uncommitted } from "../../../ports/workspaces.ts";
 import { draftsFolder } from "../control/control.ts";
 import { type ControlGit, createControlGit } from "../control/control-git.ts";
 import { counted, patch, readCounted } from "../control/diff.ts";
 import { treeOf } from "../control/history.ts";
 import { commitTree } from "../control/merge.ts";
+import { pathspecsOf, readPatchPage } from "../control/patch-page.ts";
 import { branchRef, joinNul, splitNul } from "../names.ts";
 import type { GitPlace, RunGit } from "../runner.ts";
 import { salvage } from "../salvage/salvage.ts";
@@ -173,6 +175,7 @@ export async function diffUncommitted(
   mechanics: Mechanics,
   path: string,
   most: number,
+  only?: OneFile,
 ): Promise<Uncommitted> {
   const folder = await wholePath(path);
   const { head, folders, record } = await findWorkingCopy(shop, mechanics, folder);
@@ -191,8 +194,23 @@ export async function diffUncommitted(
     await leaveOut(control, draft, settings, commit, record?.commit);
     const compare = ["diff-index", "--cached"];
     const { stdout } = await control.run(draft, [...compare, ...counted, commit], { settings, isLong: true });
+    const lines = readCounted(stdout);
+    if (only !== undefined) {
+      const found = lines.find((each) => each.path.text === only.path);
+      const args = [...compare, ...patch, commit, "--"];
+      const read = ({ path, from }: ChangedLines) =>
+        readPatchPage(only.page, (options) =>
+          control.run(draft, [...args, ...pathspecsOf({ path, from })], { settings, ...options }),
+        );
+      return {
+        bytes: new Uint8Array(),
+        isCut: false,
+        lines,
+        ...(found === undefined ? {} : { page: await read(found) }),
+      };
+    }
     const text = await control.run(draft, [...compare, ...patch, commit], { settings, most, cuts: true, isLong: true });
-    return { bytes: text.stdout, isCut: text.isCut, lines: readCounted(stdout) };
+    return { bytes: text.stdout, isCut: text.isCut, lines };
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }

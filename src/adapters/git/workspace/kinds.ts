@@ -5,7 +5,7 @@ import type { Person } from "../../../ports/git.ts";
 import type { WorkspaceKind } from "../../../ports/workspaces.ts";
 import type { RunGit } from "../runner.ts";
 import { deleteBranch, forwardBranch, renameBranch, switchBranch } from "./branches.ts";
-import { hasPath, readOurs, withIndexAt } from "./changes.ts";
+import { hasPath, listChanges, readOurs, withIndexAt } from "./changes.ts";
 import { cloneMechanics } from "./clone.ts";
 import { commitAll, diffUncommitted } from "./commit-all.ts";
 import { copyFiles } from "./copy-files.ts";
@@ -74,7 +74,20 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     learnBranch: (folder, branch, commit) => learnBranch(shop, mechanics, folder, branch, commit),
     switchBranch: (folder, to) => switchBranch(shop, mechanics, folder, to),
     commitAll: (order) => commitAll(shop, mechanics, order),
-    diffUncommitted: (folder, most) => diffUncommitted(shop, mechanics, folder, most),
+    diffUncommitted: (folder, most, only) => diffUncommitted(shop, mechanics, folder, most, only),
+    async uncommittedPaths(path, keep) {
+      const { folder, folders, record, head } = await findWorkingCopy(shop, mechanics, path);
+      const { commit } = head;
+      if (commit === undefined) throw notThere(folder);
+      const files = await mechanics.filesOf(folder, folders);
+      const changes = await withIndexAt(shop, files, { folder, record, commit }, (index) =>
+        listChanges(shop, files, index, true),
+      );
+      const kept = new Set(keep);
+      return [...changes.changed, ...changes.others]
+        .map((name) => name.toString("utf8"))
+        .filter((name) => !isTaskFile(name) && !name.split("/").some((part) => kept.has(part)));
+    },
     deleteBranch: (branch, commit) => deleteBranch(shop, mechanics, branch, commit),
     remove: (folder, salvage) => remove(shop, mechanics, folder, salvage),
     deletePipes: (folder) => deletePipesIn(shop, mechanics, folder),
@@ -110,6 +123,15 @@ function createKind(shop: Workshop, mechanics: Mechanics): WorkspaceKind {
     removeExclude: () => mechanics.showTaskFiles(),
     diskUse: async (folder, most) => diskUse(await wholePath(folder), most),
   };
+}
+
+/** A folder of task files is listed as one name. */
+function isTaskFile(name: string): boolean {
+  return (
+    name === ".signalbox/" ||
+    /^(?:\.signalbox\/.*|TASK)\.md(?:\..*\.draft)?$/.test(name) ||
+    name === ".signalbox/documents/"
+  );
 }
 
 interface KindsOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createHarnesses } from "./app.ts";
+import { createHarnesses } from "./app-harnesses.ts";
 import { builtInHarnesses } from "./home/agent-fields.ts";
 import { homePlaces } from "./home/places.ts";
 

@@ -1,0 +1,28 @@
+import { pageKeyHeader } from "../../api/web.ts";
+
+const keyName = "signalbox.key";
+/** Where the browser keeps nothing for this page, the session ends with it. */
+let key = readKey();
+
+/** The header by which the daemon sees that a page of its own asks: a cookie alone is sent to every port of this host. */
+export function keyHeaders(): Record<string, string> {
+  return key === "" ? {} : { [pageKeyHeader]: key };
+}
+
+export function keepKey(next: string): void {
+  key = next;
+  try {
+    if (next === "") localStorage.removeItem(keyName);
+    else localStorage.setItem(keyName, next);
+  } catch {
+    // It is kept above.
+  }
+}
+
+function readKey(): string {
+  try {
+    return localStorage.getItem(keyName) ?? "";
+  } catch {
+    return "";
+  }
+}

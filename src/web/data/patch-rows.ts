@@ -1,0 +1,41 @@
+import type { ListQuery, Row } from "./queries.ts";
+
+/**
+ * A list in which some tasks were read again: those that it has are replaced, those that belong to it no longer are taken out,
+ * and those that have come to belong to it are put in their place. `fresh` has those of `ids` that belong to it now. Returns the
+ * same list if nothing changes, so that nothing is drawn again.
+ */
+export function patchRows(
+  rows: readonly Row[],
+  ids: ReadonlySet<string>,
+  fresh: readonly Row[],
+  sort: ListQuery["sort"],
+): readonly Row[] {
+  const now = new Map(fresh.map((row) => [row.id, row]));
+  const known = new Set(rows.map(({ id }) => id));
+  const kept = rows.flatMap((row) => {
+    const next = now.get(row.id);
+    if (next !== undefined) return [isOlder(next, row) ? row : next];
+    return ids.has(row.id) ? [] : [row];
+  });
+  const come = fresh.filter(({ id }) => !known.has(id));
+  const isSame = come.length === 0 && kept.length === rows.length && kept.every((row, i) => row === rows[i]);
+  return isSame ? rows : [...kept, ...come].sort(orders[sort ?? "newest"]);
+}
+
+/** An answer that was overtaken by a later one. */
+function isOlder(next: Row, row: Row): boolean {
+  return next.revision < row.revision;
+}
+
+type Order = (a: Row, b: Row) => number;
+const newest: Order = (a, b) => b.createdAt.localeCompare(a.createdAt) || b.number - a.number;
+
+/** As the daemon sorts. */
+const orders: Readonly<Record<NonNullable<ListQuery["sort"]>, Order>> = {
+  newest,
+  updated: (a, b) => b.updatedAt.localeCompare(a.updatedAt) || newest(a, b),
+  waiting: (a, b) => (a.ask?.since ?? "~").localeCompare(b.ask?.since ?? "~") || newest(a, b),
+  priority: (a, b) => b.priority - a.priority || newest(a, b),
+  cost: (a, b) => (b.cost.dollars ?? -1) - (a.cost.dollars ?? -1) || newest(a, b),
+};

@@ -1,0 +1,101 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { routes } from "../../api/routes.ts";
+import type { ActionView, MergeView, TaskView } from "../../api/tasks.ts";
+import { call } from "../data/client.ts";
+import { useCanAct } from "../data/daemon-state.ts";
+import { Button } from "../ui/button.tsx";
+import { Command } from "../ui/command.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Loaded, Problems } from "../ui/states.tsx";
+import { Line, Plain } from "../ui/text.tsx";
+import type { Acting } from "./use-act.ts";
+
+/** Says what an action leads to before it is done. */
+export function ConfirmDialog({
+  task,
+  action,
+  danger,
+  acting,
+  onConfirm,
+  onClose,
+}: {
+  task: TaskView;
+  action: ActionView;
+  danger: string;
+  acting: Acting;
+  onConfirm: () => void;
+  onClose: () => void;
+}) {
+  const canAct = useCanAct();
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
+  return (
+    <Dialog title={action.label} onClose={onClose}>
+      <div className="space-y-3">
+        <p className="font-medium">
+          {task.project}#{task.number} <Line text={task.summary} />
+        </p>
+        <p>{danger}</p>
+        {action.name === "merge" && <MergeOutlook task={task} />}
+        {acting.problems.length > 0 && (
+          <div role="alert" className="rounded-md bg-bad-soft px-3 py-2">
+            <Problems problems={acting.problems} />
+          </div>
+        )}
+        <Command text={action.command} />
+        <div className="flex justify-end gap-2">
+          <Button ref={button} onClick={onClose}>
+            Do nothing
+          </Button>
+          <Button
+            look={action.name === "merge" ? "main" : "bad"}
+            disabled={!canAct || acting.isBusy}
+            onClick={onConfirm}
+          >
+            {acting.isBusy ? "Working …" : action.label}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What a merge would do, as its dry run says. */
+function MergeOutlook({ task }: { task: TaskView }) {
+  const outlook = useQuery({
+    queryKey: ["task", task.id, "merge-outlook", task.revision],
+    queryFn: () => call(routes.mergeTask, { params: { task: task.id }, body: { dryRun: true } }),
+    gcTime: 0,
+  });
+  return (
+    <Loaded query={outlook} what="what the merge would do">
+      {(merge) => <Outlook merge={merge} />}
+    </Loaded>
+  );
+}
+
+function Outlook({ merge: { commits, target, changed, reason, warnings, untested, pushed } }: { merge: MergeView }) {
+  const tests =
+    untested === "off" ? "Merges are not tested here." : untested === null ? "" : "No test command was found.";
+  const push = pushed === null ? "" : `The result is pushed to ${pushed.remote}.`;
+  const said = [reason, tests, push, ...warnings].filter((each) => each !== "");
+  return (
+    <div className="space-y-1 rounded-md bg-sunken px-3 py-2">
+      <p>
+        {commits} {commits === 1 ? "commit" : "commits"} into <strong>{target}</strong>, {changed.length}{" "}
+        {changed.length === 1 ? "file" : "files"}
+      </p>
+      <ul className="max-h-40 overflow-y-auto font-mono text-sm">
+        {changed.map((file) => (
+          <li key={file}>
+            <Line text={file} />
+          </li>
+        ))}
+      </ul>
+      {said.map((each) => (
+        <Plain key={each} text={each} className="text-warn" />
+      ))}
+    </div>
+  );
+}

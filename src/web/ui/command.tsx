@@ -1,0 +1,24 @@
+import { useState } from "react";
+import { visibleLine } from "../text/visible.ts";
+
+/** A command that does the same in a terminal; a click copies it. */
+export function Command({ text, className = "" }: { text: string; className?: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = () => {
+    void navigator.clipboard?.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+    setTimeout(() => setCopied(false), 1_500);
+  };
+  return (
+    <button
+      type="button"
+      onClick={copy}
+      title="Copy this command"
+      className={`block max-w-full truncate rounded bg-sunken px-2 py-0.5 text-left font-mono text-xs text-muted hover:text-ink ${className}`}
+    >
+      {isCopied ? "copied" : `$ ${visibleLine(text)}`}
+    </button>
+  );
+}

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { routes } from "../../src/api/routes.ts";
+import { attacks } from "./attacks.ts";
+import { openWebStage, type Visitor, type WebStage } from "./stage.ts";
+
+/** Agents by the branch of their task: one asks, one hands over, one tries to break the page. */
+const script = `roles:
+  worker:
+    - when: { task: { branch: asks }, prompt: The person has answered }
+      steps:
+        - section: { heading: "## Plan", text: "APPROACH: as answered.\\nTOUCHING: asks.md" }
+        - cli: [task, update, --status, working]
+        - write: { file: asks.md, text: "as answered\\n" }
+        - commit: Do as answered
+        - section: { heading: "## Handoff", text: "DONE: as answered." }
+        - cli: [task, update, --status, agent-review]
+    - when: { prompt: "First plan", task: { branch: asks } }
+      steps:
+        - section: { heading: "## Questions", text: "Which **colour**?" }
+        - cli: [task, update, --status, clarification]
+    - when: { prompt: "First plan", task: { branch: asks-two } }
+      steps:
+        - section: { heading: "## Questions", text: "How many?" }
+        - cli: [task, update, --status, clarification]
+    - when: { prompt: "First plan", task: { branch: asks-three } }
+      steps:
+        - section: { heading: "## Questions", text: "From a phone?" }
+        - cli: [task, update, --status, clarification]
+    - when: { prompt: "First plan", task: { branch: asks-four } }
+      steps:
+        - section: { heading: "## Questions", text: "Where to?" }
+        - cli: [task, update, --status, clarification]
+    - when: { prompt: "First plan", task: { branch: evil } }
+      steps:
+        - section: { heading: "## Questions", text: ${JSON.stringify(attacks.join("\n\n"))} }
+        - cli: [task, update, --status, clarification]
+    - steps: [{ say: "At your service." }]
+  reviewer:
+    - steps:
+        - section: { heading: "## Review", text: "Verdict: PASS\\n\\nIt is what was asked for." }
+        - cli: [task, update, --status, reviewing]
+`;
+
+let stage: WebStage;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  stage = await openWebStage({ script, poolSize: 6 });
+  visitor = await stage.browser();
+});
+
+afterAll(() => stage.close());
+
+const waits = async (branch: string, summary = `About ${branch}`) => {
+  const id = await stage.create(summary, { branch });
+  await stage.until(id, ({ needsPerson }) => needsPerson);
+  return id;
+};
+
+test("a link signs a browser in once: a second use says how to get a new one, and nothing is shown without a session", async () => {
+  const { page, misdeeds } = await stage.browser();
+  expect(page.url()).not.toContain("sign-in");
+  const link = await stage.link();
+  const [first, second] = [await stage.stranger(), await stage.stranger()];
+  await first.page.goto(stage.address);
+  await first.page.getByText("This browser is not signed in").waitFor();
+  await first.page.getByText("$ signalbox web").waitFor();
+  await first.page.goto(link);
+  await first.page.reload();
+  await first.page.getByText("Nothing waits for you").waitFor();
+  await second.page.goto(link);
+  await second.page.getByRole("alert").waitFor();
+  await second.page.getByText("$ signalbox web").waitFor();
+  expect(misdeeds).toEqual([]);
+});
+
+test("a question is answered and the work is merged with the keyboard alone", async () => {
+  const id = await waits("asks");
+  const { page, goTo, misdeeds } = visitor;
+  await goTo("/");
+  await page.getByText("About asks").waitFor();
+  await page.keyboard.press("j");
+  await page.locator("strong", { hasText: "colour" }).first().waitFor();
+  expect(page.url()).toContain(`task=${id}`);
+  await page.keyboard.press("a");
+  await page.keyboard.type("Blue, as the 'sky'");
+  await page.keyboard.press("Control+Enter");
+  // The command that does the same is shown, with what was written.
+  await page.getByText(`signalbox task answer ${id} -m 'Blue, as the '\\''sky'\\'''`).waitFor();
+  await stage.until(id, ({ needsPerson, judged }) => needsPerson && judged !== null);
+  // It comes back by itself, with the review's verdict.
+  await page.getByText("About asks").waitFor();
+  await page.keyboard.press("j");
+  await page.getByText("It is what was asked for.").waitFor();
+  await page.getByRole("button", { name: "Merge m" }).waitFor();
+  await page.keyboard.press("m");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("1 commit into main, 1 file").waitFor();
+  // The harmless button has the focus: Enter alone merges nothing.
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Do nothing");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await stage.until(id, ({ outcome }) => outcome === "done");
+  await page.getByText("Nothing waits for you").waitFor();
+  expect(stage.git(stage.repository, "show", "main:asks.md")).toBe("as answered");
+  expect(misdeeds).toEqual([]);
+});
+
+test("what an agent writes runs nothing, loads nothing, and is seen", async () => {
+  const id = await waits("evil", "<img src=x onerror=alert(1)> safe\u202eexe.txt");
+  const { page, goTo, misdeeds } = visitor;
+  for (const path of [
+    `/?task=${id}`,
+    `/tasks/${id}`,
+    `/tasks/${id}?part=task-file`,
+    `/tasks/${id}?part=agent`,
+    `/tasks/${id}?part=history`,
+    "/board",
+  ]) {
+    await goTo(path);
+    await page.getByText("‹U+202E›").or(page.getByText("<img src=x onerror=alert(1)>")).first().waitFor();
+  }
+  await goTo(`/tasks/${id}?part=task-file`);
+  await page.getByText("<script>alert(1)</script>").first().waitFor();
+  const elements = await page
+    .locator(".prose")
+    .evaluateAll((all) =>
+      all.flatMap((each) =>
+        [...each.querySelectorAll("script, img, iframe, style, svg, object, [onerror], [onload], [onfocus]")].map(
+          ({ outerHTML }) => outerHTML,
+        ),
+      ),
+    );
+  expect(elements).toEqual([]);
+  expect(misdeeds).toEqual([]);
+});
+
+test("while the daemon is gone the page says so, sends nothing and keeps the draft; then it goes on where it was", async () => {
+  const id = await waits("asks-two");
+  const { page, goTo } = visitor;
+  await goTo(`/?task=${id}`);
+  await page.getByRole("textbox", { name: "Your answer" }).fill("Two of");
+  await stage.killDaemon();
+  const banner = page.getByText("What you see may be out of date");
+  await banner.waitFor();
+  expect(await page.getByRole("button", { name: /^Answer( Ctrl ↵)?$/ }).isDisabled()).toBe(true);
+  await stage.restart();
+  await banner.waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByText("How many?").first().waitFor();
+  expect(await page.getByRole("textbox", { name: "Your answer" }).inputValue()).toBe("Two of");
+  // What happens after the restart is seen without a reload.
+  const other = await stage.create("Created meanwhile", { branch: "later", autostart: false });
+  await page.getByRole("link", { name: "Board" }).first().click();
+  await page.locator(`#card-${other}`).waitFor();
+  const later = await stage.create("Created later still", { branch: "later-still", autostart: false });
+  await page.locator(`#card-${later}`).waitFor();
+});
+
+test("the palette finds a task by its words, and opens it", async () => {
+  const { page, goTo } = visitor;
+  await goTo("/board");
+  await page.getByRole("heading", { name: "Board" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("Words of a task").waitFor();
+  await page.keyboard.type("later still");
+  await page
+    .getByRole("option")
+    .filter({ hasText: "Created later still" })
+    .and(page.locator("[aria-selected=true]"))
+    .waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Created later still" }).waitFor();
+});
+
+test("of two people who answer one wins, and the other is told and keeps what they wrote", async () => {
+  const [task] = (await stage.call(routes.listTasks, { query: { q: "asks-two" } })).tasks;
+  const id = task?.id ?? "";
+  const [one, other] = [visitor, await stage.browser()];
+  for (const { page, goTo } of [one, other]) {
+    await goTo(`/?task=${id}`);
+    await page.getByRole("textbox", { name: "Your answer" }).fill(page === one.page ? "Two" : "Three");
+  }
+  await one.page.getByRole("button", { name: /^Answer( Ctrl ↵)?$/ }).click();
+  await one.page.getByText(/signalbox task answer .* -m Two/).waitFor();
+  await other.page.getByText("This task does not wait for you now").waitFor();
+  await other.page.keyboard.press("Escape");
+  const { text } = await stage.call(routes.getDocument, {
+    params: { task: id },
+  });
+  expect(text).toContain("Two");
+  expect(text).not.toContain("Three");
+});
+
+test("a phone shows the inbox, and answers with buttons that a thumb can hit", async () => {
+  const id = await waits("asks-three");
+  const { page, goTo, misdeeds } = await stage.browser({ width: 390, height: 844 });
+  await goTo("/");
+  await page.getByText("About asks-three").tap();
+  await page.getByRole("textbox", { name: "Your answer" }).fill("Yes");
+  const button = page.getByRole("button", { name: /^Answer( Ctrl ↵)?$/ });
+  expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+  await button.tap();
+  await stage.until(id, ({ needsPerson }) => !needsPerson);
+  const width = await page.evaluate("document.documentElement.scrollWidth");
+  expect(width).toBeLessThanOrEqual(390);
+  expect(misdeeds).toEqual([]);
+});
+
+test("a card is carried to a column where a way leads, and elsewhere it stays and says why", async () => {
+  const id = await waits("asks-four", "Carry me");
+  const { page, goTo } = visitor;
+  await goTo(`/board?task=${id}`);
+  const card = page.locator(`#card-${id}`);
+  await card.waitFor();
+  await card.focus();
+  await page.keyboard.press(" ");
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.getByText(/stays in clarification\. No way leads from clarification to/).waitFor();
+  await card.focus();
+  await page.keyboard.press(" ");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await stage.until(id, ({ status }) => status !== "clarification");
+});
