@@ -41,17 +41,20 @@ test("on a terminal an answer is written in the editor, with the question below 
   // The window stays open, and runs the lines one after the other.
   outer("new-session", "-d", "-x", "150", "-y", "50", "env", `VISUAL=${editor}`, "PAGER=sed s/^/paged:/", "sh");
   const screen = () => outer("capture-pane", "-p", "-J");
+  // Each line says first which it is: what an earlier one printed is no answer to it.
+  let ran = 0;
   const shows = (what: RegExp) =>
     eventually(
       async () => {
-        const shown = screen();
+        const [, shown = ""] = screen().split(`run ${ran}:\n`);
         return what.test(shown) ? shown : undefined;
       },
       60_000,
       async () => screen(),
     );
   const runs = (line: string, until: RegExp) => {
-    outer("send-keys", "-l", `clear; ${line}; echo "ended with $?"`);
+    ran++;
+    outer("send-keys", "-l", `clear; echo run ${ran}:; ${line}; echo "ended with $?"`);
     outer("send-keys", "Enter");
     return shows(until);
   };
