@@ -1,15 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { staleTaskOf } from "../../api/client.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { type Problem, problemsOf } from "../data/client.ts";
 import { refreshTask } from "../data/queries.ts";
 import { tellPerson } from "../ui/toasts.tsx";
 import { type ActionInput, commandWith, wayOf } from "./perform.ts";
+import type { StaleChange } from "./stale-note.tsx";
 
 export interface Acting {
   readonly isBusy: boolean;
   /** Why the last try was refused; empty if it was not. */
   readonly problems: readonly Problem[];
+  /** Set if it was refused because the task had changed since the person saw it. */
+  readonly stale: StaleChange | undefined;
   forget(): void;
   /** Resolves with whether it was done. */
   act(action: ActionView, input: Omit<ActionInput, "revision">): Promise<boolean>;
@@ -20,15 +24,21 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
   const client = useQueryClient();
   const [isBusy, setBusy] = useState(false);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const [stale, setStale] = useState<StaleChange>();
   return {
     isBusy,
     problems,
-    forget: () => setProblems([]),
+    stale,
+    forget() {
+      setProblems([]);
+      setStale(undefined);
+    },
     async act(action, input) {
       const way = wayOf(action);
       if (way.kind !== "ask-daemon" || isBusy) return false;
       setBusy(true);
       setProblems([]);
+      setStale(undefined);
       try {
         const said = await way.send(task.id, action, { revision: task.revision, ...input });
         tellPerson(`${task.project}#${task.number}: ${said}`, commandWith(action, input.text));
@@ -36,6 +46,8 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
         return true;
       } catch (error) {
         setProblems(problemsOf(error));
+        const now = staleTaskOf(error);
+        if (now !== undefined) setStale({ task: task.id, seen: task.revision, from: task.status, to: now.status });
         return false;
       } finally {
         setBusy(false);
