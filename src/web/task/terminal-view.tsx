@@ -254,6 +254,7 @@ const specialKeys: readonly (readonly [label: string, key: string])[] = [
   ["Tab", "Tab"],
   ["⇧Tab", "BTab"],
   ["Ctrl C", "C-c"],
+  ["Ctrl U", "C-u"],
 ];
 
 /** A field and the keys that a phone's keyboard lacks. */
