@@ -96,7 +96,7 @@ test("a phone shows a terminal as text, and types with a field and keys of its o
   await page.getByText("scripted agent · ready").waitFor();
   expect(await page.locator(".xterm").count()).toBe(0);
   await page.getByRole("button", { name: "Take control" }).tap();
-  await page.getByRole("button", { name: "Press C-u" }).tap();
+  await page.getByRole("button", { name: "Ctrl U" }).tap();
   await page.getByRole("textbox", { name: "Type into the terminal" }).fill("from a phone");
   await page.getByRole("button", { name: "Send" }).tap();
   await page.getByText("> from a phone").first().waitFor();

@@ -18,13 +18,17 @@ export function AgentPart({ task }: { task: TaskView }) {
   const runs = useInfiniteQuery(queries.taskRuns(task.id));
   const { run } = useSearch({ from: "/tasks/$task" });
   const navigate = useNavigate({ from: "/tasks/$task" });
+  // Another run that begins does not take the place of the one that the person looks at, or types into.
+  const [shown, setShown] = useState("");
   return (
     <Loaded query={runs} what="the runs">
       {({ pages }) => {
         const newest = pages.flatMap((page) => [...page.runs].reverse());
         if (newest.length === 0) return <Empty title="No agent has worked on this task yet">{task.waiting}</Empty>;
         const wanted = newest.find(({ key }) => key === run);
-        const chosen = wanted ?? newest.find(({ endedAt }) => endedAt === null) ?? newest[0];
+        const live = newest.find(({ endedAt }) => endedAt === null);
+        const chosen = wanted ?? newest.find(({ id }) => id === shown) ?? live ?? newest[0];
+        if (chosen !== undefined && chosen.id !== shown) setShown(chosen.id);
         return (
           <div className="flex h-full flex-col">
             <ul aria-label="Runs" className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3 py-2">
@@ -94,7 +98,13 @@ function ChosenRun({ run, onNext }: { run: RunView; onNext: (run: string) => voi
         {run.what !== "" && <span dir="auto">{visibleLine(run.what)}</span>}
         {run.error !== "" && <span className="text-bad">{visibleLine(run.error)}</span>}
       </p>
-      {wasLive ? <TerminalView run={run} onNext={onNext} /> : <EndedRun run={run} />}
+      {run.activity === "waiting" ? (
+        <Empty title={`${run.key} has not started`}>{visibleLine(run.what)}</Empty>
+      ) : wasLive ? (
+        <TerminalView run={run} onNext={onNext} />
+      ) : (
+        <EndedRun run={run} />
+      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import type { DiffPart, DiffView } from "../../api/work.ts";
@@ -10,22 +10,18 @@ import { queries } from "../data/queries.ts";
 import { Lines } from "../tasks/changed-files.tsx";
 import { visible } from "../text/visible.ts";
 import { Button } from "../ui/button.tsx";
-import { Empty, Loaded, Loading } from "../ui/states.tsx";
+import { Empty, Loaded } from "../ui/states.tsx";
 import { Line } from "../ui/text.tsx";
 import { tellPerson } from "../ui/toasts.tsx";
+import { FilePatch } from "./file-patch.tsx";
 import { ReviewBar } from "./review-bar.tsx";
 import { saidIn, useReviewDraft } from "./review-draft.ts";
-
-const loadPatch = () => import("./file-patch.tsx");
-const FilePatch = lazy(() => loadPatch().then(({ FilePatch }) => ({ default: FilePatch })));
 
 /** What the task changes, file by file. A file's lines are read when it is opened; each can have a comment. */
 export function ChangesPart({ task }: { task: TaskView }) {
   const [sinceSeen, setSinceSeen] = useState(false);
   const diff = useQuery(queries.diff(task.id, sinceSeen));
   const draft = useReviewDraft(task.id);
-  // The viewer comes while the files are read.
-  useEffect(() => void loadPatch(), []);
   return (
     <div className="flex min-h-full flex-col">
       <div className="flex-1">
@@ -183,15 +179,13 @@ function FileBody({ task, ...wanted }: Where & { path: string }) {
           const hidden = parts.flatMap((part) => part.hidden);
           return (
             <>
-              <Suspense fallback={<Loading what="the viewer" />}>
-                <FilePatch
-                  task={task}
-                  path={wanted.path}
-                  // A line that is not committed belongs to no commit.
-                  commit={wanted.part === "committed" ? wanted.commit : ""}
-                  text={parts.map(({ text }) => text).join("")}
-                />
-              </Suspense>
+              <FilePatch
+                task={task}
+                path={wanted.path}
+                // A line that is not committed belongs to no commit.
+                commit={wanted.part === "committed" ? wanted.commit : ""}
+                text={parts.map(({ text }) => text).join("")}
+              />
               {hidden.map(({ line, bytes }) => (
                 <Note key={line}>
                   Line {line + 1} of the patch is not shown: it has {Math.ceil(bytes / 1_024)} kB.

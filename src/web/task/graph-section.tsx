@@ -63,7 +63,7 @@ function InWords({ graph: { path, isCut, moves, status } }: { graph: TaskGraph }
       <summary className="text-sm text-muted pointer-coarse:py-2">In words</summary>
       <div className="grid gap-4 py-1 md:grid-cols-2">
         <section aria-label="The path so far">
-          <h3 className="text-sm font-semibold text-muted">The path so far</h3>
+          <h2 className="text-sm font-semibold text-muted">The path so far</h2>
           {isCut && <p className="text-sm text-muted">Only the last stays are listed. The history has all.</p>}
           <ol className="list-decimal pl-5">
             {path.map(({ state, since, until, by, reason }) => (
@@ -85,7 +85,7 @@ function InWords({ graph: { path, isCut, moves, status } }: { graph: TaskGraph }
           </ol>
         </section>
         <section aria-label="Ways out">
-          <h3 className="text-sm font-semibold text-muted">Ways out of {visibleLine(status)}</h3>
+          <h2 className="text-sm font-semibold text-muted">Ways out of {visibleLine(status)}</h2>
           {moves.length === 0 && <p className="text-muted">None: the task is over.</p>}
           <ul className="list-disc pl-5">
             {moves.map(({ to, by, open, missing }) => (

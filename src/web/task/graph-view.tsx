@@ -16,7 +16,12 @@ export function GraphView({ graph, isNarrow }: { graph: TaskGraph; isNarrow: boo
   const sorted = [...layout.ways].sort((a, b) => rankOf(graph, a) - rankOf(graph, b));
   return (
     <>
-      <div className="overflow-auto max-h-[26rem] md:max-h-[20rem]">
+      <section
+        aria-label="Graph"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable with the keyboard.
+        tabIndex={0}
+        className="max-h-[26rem] overflow-auto md:max-h-[20rem]"
+      >
         <svg
           role="img"
           aria-label={summaryOf(graph)}
@@ -74,7 +79,7 @@ export function GraphView({ graph, isNarrow }: { graph: TaskGraph; isNarrow: boo
             );
           })}
         </svg>
-      </div>
+      </section>
       <p className="mt-1 flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-muted">
         <span>
           <b className="text-accent">━</b> path taken

@@ -28,7 +28,7 @@ export function Overview({ task }: { task: TaskView }) {
       </div>
       <div className="min-w-0 space-y-4">
         <Loaded query={explained} what="what comes next">
-          {(explanation) => <Explanation explanation={explanation} />}
+          {(explanation) => <Explanation task={task.id} explanation={explanation} />}
         </Loaded>
       </div>
     </div>
@@ -36,8 +36,10 @@ export function Overview({ task }: { task: TaskView }) {
 }
 
 function Explanation({
+  task,
   explanation: { where, blocked, moves, next, warnings, owed },
 }: {
+  task: string;
   explanation: ExplanationView;
 }) {
   const failed = owed.filter(({ state }) => state === "failed");
@@ -63,6 +65,7 @@ function Explanation({
               <Plain text={failure ?? ""} className="text-bad" />
             </div>
           ))}
+          <Command text={`signalbox task retry ${task}`} className="mt-1" />
         </Box>
       )}
       {next.length > 0 && (

@@ -14,16 +14,25 @@ const XtermScreen = lazy(() => import("./xterm-screen.tsx").then(({ XtermScreen 
 /** A run's terminal, live. Whoever takes control types into it; everybody else watches, and never changes its size. */
 export function TerminalView({ run, onNext }: { run: RunView; onNext: (run: string) => void }) {
   const [link, setLink] = useState<TerminalLink>();
+  const [tries, setTries] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each try is another connection.
   useEffect(() => {
     const opened = createTerminalLink(run.task, run.key);
     setLink(opened);
     return () => opened.close();
-  }, [run.task, run.key]);
+  }, [run.task, run.key, tries]);
   if (link === undefined) return <Loading what="the terminal" />;
-  return <LinkedTerminal key={run.id} link={link} run={run} onNext={onNext} />;
+  return <LinkedTerminal key={run.id} {...{ link, run, onNext }} tryAgain={() => setTries(tries + 1)} />;
 }
 
-function LinkedTerminal({ link, run, onNext }: { link: TerminalLink; run: RunView; onNext: (run: string) => void }) {
+interface LinkedProps {
+  link: TerminalLink;
+  run: RunView;
+  onNext: (run: string) => void;
+  tryAgain: () => void;
+}
+
+function LinkedTerminal({ link, run, onNext, tryAgain }: LinkedProps) {
   const state = useSyncExternalStore(link.subscribe, link.state);
   const isNarrow = useIsNarrow();
   const [wantsText, setWantsText] = useState(false);
@@ -79,7 +88,7 @@ function LinkedTerminal({ link, run, onNext }: { link: TerminalLink; run: RunVie
           </Button>
         )}
         {earlier.lines.length > 0 && screen !== undefined && <hr className="my-1 border-line" />}
-        <Shown state={state} run={run} />
+        <Shown state={state} run={run} tryAgain={tryAgain} />
         {screen !== undefined &&
           (isText ? (
             <TerminalText rows={screen.lines} />
@@ -112,9 +121,15 @@ function endOf(box: HTMLElement, screen: ScreenView | undefined): number {
 }
 
 /** What is there instead of a screen. */
-function Shown({ state, run }: { state: TerminalState; run: RunView }) {
+function Shown({ state, run, tryAgain }: { state: TerminalState; run: RunView; tryAgain: () => void }) {
   const { connection, output, screen } = state;
-  if (connection === "ended") return <Problems problems={state.problems} />;
+  if (connection === "ended")
+    return (
+      <div role="alert" className="space-y-2 p-2">
+        <Problems problems={state.problems} />
+        <Button onClick={tryAgain}>Try again</Button>
+      </div>
+    );
   if (state.run === undefined) return connection === "lost" ? null : <Loading what="the terminal" />;
   if (state.run.source === "output") {
     return (
@@ -246,13 +261,14 @@ function Lamp({ state: { connection }, isOver }: { state: TerminalState; isOver:
   );
 }
 
-const specialKeys: readonly (readonly [label: string, key: string])[] = [
-  ["↵", "Enter"],
+/** What a button shows, the key, and for a sign its name. */
+const specialKeys: readonly (readonly [label: string, key: string, name?: string])[] = [
+  ["↵", "Enter", "Enter"],
   ["Esc", "Escape"],
-  ["↑", "Up"],
-  ["↓", "Down"],
+  ["↑", "Up", "Up"],
+  ["↓", "Down", "Down"],
   ["Tab", "Tab"],
-  ["⇧Tab", "BTab"],
+  ["Shift Tab", "BTab"],
   ["Ctrl C", "C-c"],
   ["Ctrl U", "C-u"],
 ];
@@ -284,11 +300,11 @@ function TypeLine({ link }: { link: TerminalLink }) {
         </Button>
       </div>
       <div className="flex gap-1 overflow-x-auto">
-        {specialKeys.map(([label, key]) => (
+        {specialKeys.map(([label, key, name]) => (
           <Button
             key={key}
             onClick={() => link.send({ keys: [key] })}
-            aria-label={`Press ${key}`}
+            aria-label={name}
             className="pointer-coarse:px-3"
           >
             {label}

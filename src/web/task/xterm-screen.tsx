@@ -126,7 +126,9 @@ export function XtermScreen({ screen, label, canType, press, paste, leave }: Xte
     };
   }, [theme]);
 
-  return <div ref={box} role="img" aria-label={label} className="w-full overflow-x-auto font-mono" />;
+  return (
+    <div ref={box} role={canType ? "group" : "img"} aria-label={label} className="w-full overflow-x-auto font-mono" />
+  );
 }
 
 function nameOf(character: string): string {

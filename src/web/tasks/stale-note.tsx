@@ -4,14 +4,7 @@ import { call } from "../data/client.ts";
 import { describeEvent } from "../text/describe-event.ts";
 import { visible } from "../text/visible.ts";
 import { Ago } from "../ui/text.tsx";
-
-/** A task that had changed when the person acted: what they had seen, and what it is. */
-export interface StaleChange {
-  readonly task: string;
-  readonly seen: number;
-  readonly from: string;
-  readonly to: string;
-}
+import type { StaleChange } from "./use-act.ts";
 
 const maxShown = 5;
 

@@ -6,7 +6,6 @@ import { type Problem, problemsOf } from "../data/client.ts";
 import { refreshTask } from "../data/queries.ts";
 import { tellPerson } from "../ui/toasts.tsx";
 import { type ActionInput, commandWith, wayOf } from "./perform.ts";
-import type { StaleChange } from "./stale-note.tsx";
 
 export interface Acting {
   readonly isBusy: boolean;
@@ -17,6 +16,20 @@ export interface Acting {
   forget(): void;
   /** Resolves with whether it was done. */
   act(action: ActionView, input: Omit<ActionInput, "revision">): Promise<boolean>;
+}
+
+/** A task that had changed when the person acted: what they had seen, and what it is. */
+export interface StaleChange {
+  readonly task: string;
+  readonly seen: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a change was refused for, if the task had changed since the person saw it. */
+export function staleChangeOf(error: unknown, { id, revision, status }: TaskView): StaleChange | undefined {
+  const now = staleTaskOf(error);
+  return now === undefined ? undefined : { task: id, seen: revision, from: status, to: now.status };
 }
 
 /** Carries out a task's actions, each for the revision that is on the screen, and says what came of it. */
@@ -46,8 +59,7 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
         return true;
       } catch (error) {
         setProblems(problemsOf(error));
-        const now = staleTaskOf(error);
-        if (now !== undefined) setStale({ task: task.id, seen: task.revision, from: task.status, to: now.status });
+        setStale(staleChangeOf(error, task));
         return false;
       } finally {
         setBusy(false);
