@@ -26,6 +26,8 @@ test.each([
   ["the palette", "cmdk-item"],
   ["Markdown", "codeFencedFenceSequence"],
   ["differences", "diff-gutter-insert"],
+  ["terminals", "xterm-helper-textarea"],
+  ["the placing of graphs", "network-simplex"],
 ])("%s comes only when it is needed", (_, sign) => {
   const later = readdirSync(join(folder, "assets")).filter(
     (file) => /\.(js|css)$/.test(file) && !first.includes(`assets/${file}`),
