@@ -116,7 +116,7 @@ test("of what a terminal says only colours count, even if the daemon lets more t
   expect(await rows.nth(1).textContent()).toContain("<img src=x onerror=alert(1)> safe‹U+202E›exe");
   const colour = "getComputedStyle(document.querySelector('.xterm-rows span')).color";
   expect(await page.evaluate(colour)).not.toBe(await page.evaluate("getComputedStyle(document.body).color"));
-  await rows.nth(1).getByText("link").first().click();
+  await rows.nth(1).getByText("link").first().click({ force: true });
   await page.getByRole("button", { name: "As text" }).click();
   await page.locator("pre", { hasText: "<img src=x onerror=alert(1)> safe‹U+202E›exe" }).waitFor();
   expect(await page.title()).not.toContain("evil");
