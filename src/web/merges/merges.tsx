@@ -1,0 +1,3 @@
+export function Merges() {
+  return null;
+}

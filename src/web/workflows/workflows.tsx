@@ -1,0 +1,3 @@
+export function Workflows() {
+  return null;
+}
