@@ -11,6 +11,7 @@ import { Banner } from "./banner.tsx";
 import { places } from "./places.ts";
 import { ProjectSwitch } from "./project-switch.tsx";
 import { setTheme, themes, useTheme } from "./theme.ts";
+import { useNotifications } from "./use-notifications.ts";
 
 const Help = lazy(() => import("./help.tsx").then(({ Help }) => ({ default: Help })));
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })));
@@ -26,6 +27,7 @@ export function Shell() {
   const router = useRouter();
   const waiting = useWaiting();
   useEffect(listenToKeys, []);
+  useNotifications();
   const goToWaiting = (step: 1 | -1) => {
     const ids = waiting.map(({ id }) => id);
     const { pathname, search } = router.state.location;
