@@ -18,6 +18,9 @@ const ofTask = (task: string) => ({ params: { task } });
 const taskKey = (task: string, part: TaskPart | "view" | "events" | "screen", ...more: readonly string[]) =>
   ["task", task, part, ...more] as const;
 
+/** Milliseconds until a proof that runs is asked for again. */
+const proofInterval = 1_000;
+
 /** Everything that the page reads, by its place in the cache. Events mark it stale; nothing is read again by time alone. */
 export const queries = {
   status: queryOptions({ queryKey: ["status"], queryFn: () => call(routes.status) }),
@@ -32,6 +35,56 @@ export const queries = {
     queryKey: ["harnesses"],
     queryFn: async () => (await call(routes.listHarnesses, { query: {} })).harnesses,
   }),
+  agents: queryOptions({
+    queryKey: ["agents"],
+    queryFn: async () => (await call(routes.listAgents, { query: {} })).agents,
+  }),
+  timeline: (query: NonNullable<QueryOf<Routes["listTimeline"]>>, ago: number) =>
+    queryOptions({
+      queryKey: ["timeline", query, ago],
+      queryFn: () =>
+        call(routes.listTimeline, { query: { ...query, since: new Date(Date.now() - ago).toISOString() } }),
+    }),
+  usage: (query: NonNullable<QueryOf<Routes["listUsage"]>>) =>
+    queryOptions({ queryKey: ["usage", query], queryFn: () => call(routes.listUsage, { query }) }),
+  workflows: (project: string | undefined) =>
+    queryOptions({
+      queryKey: ["workflows", project],
+      queryFn: async () =>
+        (await call(routes.listWorkflows, { query: project === undefined ? {} : { project } })).workflows,
+      // Files change without an event.
+      staleTime: 0,
+    }),
+  workflow: (name: string, query: NonNullable<QueryOf<Routes["getWorkflow"]>>) =>
+    queryOptions({
+      queryKey: ["workflow", name, query],
+      queryFn: () => call(routes.getWorkflow, { params: { workflow: name }, query }),
+      staleTime: 0,
+      refetchInterval: ({ state }) => (state.data?.proof.state === "running" ? proofInterval : false),
+    }),
+  config: (project: string | undefined) =>
+    queryOptions({
+      queryKey: ["config", project],
+      queryFn: () => call(routes.showConfig, { query: project === undefined ? {} : { project } }),
+      // A repository's file changes without an event.
+      staleTime: 0,
+    }),
+  doctor: queryOptions({ queryKey: ["doctor"], queryFn: () => call(routes.doctor), staleTime: 0 }),
+  webSessions: queryOptions({
+    queryKey: ["web-sessions"],
+    queryFn: async () => (await call(routes.listWebSessions)).sessions,
+    staleTime: 0,
+  }),
+  merges: (project: string | undefined) =>
+    infiniteQueryOptions({
+      queryKey: ["merges", project],
+      queryFn: ({ pageParam }) => {
+        const before = pageParam === "" ? {} : { before: pageParam };
+        return call(routes.listMerges, { query: { ...(project === undefined ? {} : { project }), ...before } });
+      },
+      initialPageParam: "",
+      getNextPageParam: ({ next }) => next ?? undefined,
+    }),
   tasks: (query: ListQuery) =>
     queryOptions({ queryKey: ["tasks", query], queryFn: () => call(routes.listTasks, { query }) }),
   actions: (task: string) =>

@@ -11,13 +11,22 @@ test("an event makes stale what it changes, and always what a person can do and 
 });
 
 test("an event of the home concerns no task, and one that only history has concerns nothing", () => {
-  expect(marksOf({ type: "config.changed", task: "" })).toMatchObject({ parts: [], others: ["projects", "status"] });
+  expect(marksOf({ type: "config.changed", task: "" })).toMatchObject({
+    parts: [],
+    others: ["projects", "status", "config"],
+  });
   expect(marksOf({ type: "request.rejected", task: "a" })).toEqual({
     task: "",
     parts: [],
     isListChanged: false,
     others: [],
   });
+});
+
+test("lists of agents and merges are read again only when one of them has changed", () => {
+  expect(marksOf({ type: "agent.started", task: "a" }).others).toEqual(["questions", "runs", "agents"]);
+  expect(marksOf({ type: "merge.waits", task: "a" }).others).toEqual(["merges"]);
+  expect(marksOf({ type: "message.sent", task: "a" }).others).toEqual([]);
 });
 
 test("many events of a task become one reading of each part", () => {

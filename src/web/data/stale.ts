@@ -19,7 +19,7 @@ export interface Marks {
   readonly parts: readonly TaskPart[];
   /** The set of tasks has changed, not only one of them. */
   readonly isListChanged: boolean;
-  readonly others: readonly ("projects" | "status" | "questions")[];
+  readonly others: readonly ("projects" | "status" | "questions" | "config" | "runs" | "agents" | "merges")[];
 }
 
 /** Parts by the beginning of an event's type. The first that fits counts. */
@@ -43,7 +43,7 @@ const partsByType: readonly (readonly [begin: string, parts: readonly TaskPart[]
 const historyOnly: readonly string[] = ["request.rejected", "task.commented"];
 
 export function marksOf({ type, task }: Pick<EventView, "type" | "task">): Marks {
-  if (task === "") return { task, parts: [], isListChanged: false, others: ["projects", "status"] };
+  if (task === "") return { task, parts: [], isListChanged: false, others: ["projects", "status", "config"] };
   if (historyOnly.includes(type)) return { task: "", parts: [], isListChanged: false, others: [] };
   const [, own = []] = partsByType.find(([begin]) => type.startsWith(begin)) ?? [];
   return {
@@ -51,7 +51,11 @@ export function marksOf({ type, task }: Pick<EventView, "type" | "task">): Marks
     // What a person can do, and what comes next, depends on everything.
     parts: ["actions", "explain", "graph", ...own],
     isListChanged: type === "task.created",
-    others: asks.some((begin) => type.startsWith(begin)) ? ["questions"] : [],
+    others: [
+      ...(asks.some((begin) => type.startsWith(begin)) ? (["questions"] as const) : []),
+      ...(type.startsWith("agent.") ? (["runs", "agents"] as const) : []),
+      ...(type.startsWith("merge.") || type.startsWith("pr.") ? (["merges"] as const) : []),
+    ],
   };
 }
 
