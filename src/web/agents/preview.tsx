@@ -22,7 +22,7 @@ export function Preview({ task, run, title }: { task: string; run: string; title
       role="img"
       aria-label={title}
       data-preview={now.state}
-      className="relative h-56 overflow-hidden bg-sunken p-2 text-[0.6875rem] leading-[1.15] pointer-coarse:overflow-auto"
+      className="relative h-56 overflow-hidden bg-sunken p-2 pointer-coarse:overflow-auto [&_pre]:text-[0.6875rem] [&_pre]:leading-[1.2]"
     >
       <TerminalLines lines={lastLines(lines)} />
       {now.state === "connecting" && <Note text="Connecting …" />}
@@ -55,7 +55,7 @@ function TerminalLines({ lines }: { lines: readonly string[] }) {
 
 /** Each row begins in the default style, so that a row that has not changed need not be drawn again. */
 const TerminalLine = memo(function TerminalLine({ text }: { text: string }) {
-  return <Screen text={text === "" ? " " : text} className="!text-[inherit] !leading-[inherit]" />;
+  return <Screen text={text === "" ? " " : text} />;
 });
 
 function lastLines(lines: readonly string[]): readonly string[] {

@@ -40,7 +40,7 @@ export function Settings() {
               type="button"
               aria-current={each === part ? "page" : undefined}
               onClick={() => show(each)}
-              className={`border-b-2 px-2.5 py-1.5 whitespace-nowrap pointer-coarse:min-h-11 ${each === part ? "border-accent font-semibold" : "border-transparent text-muted hover:text-ink"}`}
+              className={`border-b-2 px-1.5 py-1.5 whitespace-nowrap md:px-2.5 pointer-coarse:min-h-11 ${each === part ? "border-accent font-semibold" : "border-transparent text-muted hover:text-ink"}`}
             >
               {titles[each]}
             </button>
