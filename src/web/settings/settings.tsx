@@ -23,7 +23,8 @@ export function Settings() {
   const { part = "configuration" } = search;
   const change = (next: { readonly [Name in keyof SettingsSearch]: SettingsSearch[Name] | undefined }) =>
     void navigate({ search: (before) => ({ ...before, ...next }) as SettingsSearch, replace: true });
-  const show = (next: Part) => change({ part: next === "configuration" ? undefined : next, q: undefined });
+  const show = (next: Part) =>
+    change({ part: next === "configuration" ? undefined : next, q: undefined, show: undefined });
   const step = (by: 1 | -1) => {
     const next = settingsParts[settingsParts.indexOf(part) + by];
     if (next !== undefined) show(next);

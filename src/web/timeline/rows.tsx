@@ -157,7 +157,7 @@ const Row = memo(function Row({
             isFolded && (
               <span
                 key={from}
-                className="folded absolute inset-y-0"
+                className="absolute inset-y-0 bg-line/40"
                 style={{ left: percent(at), width: percent(width) }}
               />
             ),
@@ -171,28 +171,35 @@ const Row = memo(function Row({
 });
 
 function Bar({ stretch, pieces, begin }: { stretch: StretchView; pieces: readonly Piece[]; begin: number }) {
-  const { kind, state, dollars, unknown, runs } = stretch;
+  const { kind, state, dollars, unknown } = stretch;
   const [from, until] = [Date.parse(stretch.from), Date.parse(stretch.until)];
   if (until < begin) return null;
   const left = placeOf(pieces, from);
   const width = placeOf(pieces, until) - left;
   const cost = costText({ dollars, unknown });
-  const words = [
-    `${kinds[kind].name} in ${visibleLine(state)}, ${shortDuration(until - from)}`,
-    `from ${localTime(stretch.from)}`,
-    ...(runs.length === 0 ? [] : [runs.map(visibleLine).join(", ")]),
-    ...(cost === "" ? [] : [`cost ${cost}`]),
-  ];
   return (
     <span
       data-kind={kind}
-      title={words.join("\n")}
+      // Times in a person's language take long to write, and a page has a thousand bars.
+      onPointerEnter={({ currentTarget }) => {
+        currentTarget.title = wordsOf(stretch);
+      }}
       className={`absolute top-1/2 flex min-w-0.5 -translate-y-1/2 items-center justify-center overflow-hidden text-[0.6875rem] leading-none whitespace-nowrap ${kinds[kind].look}`}
       style={{ left: percent(left), width: percent(width) }}
     >
       {kind === "idle" || kind === "queued" ? "" : label(width, visibleLine(state), cost)}
     </span>
   );
+}
+
+function wordsOf({ kind, state, from, until, runs, dollars, unknown }: StretchView): string {
+  const cost = costText({ dollars, unknown });
+  return [
+    `${kinds[kind].name} in ${visibleLine(state)}, ${shortDuration(Date.parse(until) - Date.parse(from))}`,
+    `from ${localTime(from)}`,
+    ...(runs.length === 0 ? [] : [runs.map(visibleLine).join(", ")]),
+    ...(cost === "" ? [] : [`cost ${cost}`]),
+  ].join("\n");
 }
 
 /** As much as there is room for. */

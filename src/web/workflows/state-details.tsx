@@ -36,7 +36,9 @@ function Details({
   const { name, waits, ask, does, role } = state;
   // Where there is no room beside the graph, it stands below it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another state is what scrolls.
-  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [name]);
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: "nearest" });
+  }, [name]);
   const ways = graph.ways.filter((way) => way.from === name);
   const into = graph.ways.filter((way) => way.to === name && !way.everywhere);
   return (
