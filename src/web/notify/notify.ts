@@ -59,10 +59,10 @@ export function notifyPerson({ client, shownTask, onShown, open }: NotifyPorts):
 /** One tab at a time takes what nobody has told yet, and tells what no tab shows. */
 async function tell(old: readonly Need[], needs: readonly Need[], open: (task: string) => void): Promise<void> {
   const take = async () => {
+    const shown = await shownTasks();
     const told = readTold();
     const fresh = [...old, ...needs].filter(({ key }) => !told.has(key));
     writeTold([...told, ...fresh.map(({ key }) => key)]);
-    const shown = await shownTasks();
     return fresh.filter((need) => !old.some(({ key }) => key === need.key) && !shown.has(need.task));
   };
   const own = hasLocks() ? await navigator.locks.request(lockName, take) : await take();
