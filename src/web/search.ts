@@ -24,7 +24,7 @@ export interface BoardSearch {
 export const boardSorts = ["newest", "updated", "waiting", "priority", "cost"] as const;
 export type BoardSort = (typeof boardSorts)[number];
 
-export const taskParts = ["overview", "task-file", "agent", "changes", "findings", "history"] as const;
+export const taskParts = ["overview", "task-file", "agent", "changes", "findings", "checks", "history"] as const;
 export type TaskPartName = (typeof taskParts)[number];
 
 export interface TaskSearch {

@@ -2,10 +2,12 @@ import { expect, test } from "vitest";
 import { emptyPile, marksOf, withMarks } from "./stale.ts";
 
 test("an event makes stale what it changes, and always what a person can do and what comes next", () => {
-  expect(marksOf({ type: "document.changed", task: "a" })).toMatchObject({ parts: ["actions", "explain", "document"] });
+  expect(marksOf({ type: "document.changed", task: "a" })).toMatchObject({
+    parts: ["actions", "explain", "graph", "document"],
+  });
   expect(marksOf({ type: "agent.ended", task: "a" }).parts).toContain("diff");
   expect(marksOf({ type: "task.created", task: "a" }).isListChanged).toBe(true);
-  expect(marksOf({ type: "something.new", task: "a" }).parts).toEqual(["actions", "explain"]);
+  expect(marksOf({ type: "something.new", task: "a" }).parts).toEqual(["actions", "explain", "graph"]);
 });
 
 test("an event of the home concerns no task, and one that only history has concerns nothing", () => {

@@ -1,7 +1,16 @@
 import type { EventView } from "../../api/tasks.ts";
 
 /** The parts of a task that the page shows, each of which is fetched by itself. */
-export type TaskPart = "actions" | "explain" | "document" | "diff" | "runs" | "findings" | "plan" | "messages";
+export type TaskPart =
+  | "actions"
+  | "explain"
+  | "graph"
+  | "document"
+  | "diff"
+  | "runs"
+  | "findings"
+  | "plan"
+  | "messages";
 
 /** What an event makes stale: a task, some of its parts, and lists that are no tasks. */
 export interface Marks {
@@ -40,7 +49,7 @@ export function marksOf({ type, task }: Pick<EventView, "type" | "task">): Marks
   return {
     task,
     // What a person can do, and what comes next, depends on everything.
-    parts: ["actions", "explain", ...own],
+    parts: ["actions", "explain", "graph", ...own],
     isListChanged: type === "task.created",
     others: [
       ...(asks.some((begin) => type.startsWith(begin)) ? (["questions"] as const) : []),
