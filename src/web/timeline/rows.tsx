@@ -135,7 +135,6 @@ const Row = memo(function Row({
         type="button"
         data-task={id}
         aria-pressed={isChosen}
-        aria-label={`${project}#${number} ${visibleLine(summary)}: ${inWords(stretches)}`}
         // The keyboard clicks too, without a count: Enter on the chosen row opens it.
         onClick={({ detail }) => onRow(id, isChosen && detail === 0)}
         className="block min-w-0 px-4 py-1.5 text-left max-md:w-full max-md:pb-0"
@@ -150,6 +149,7 @@ const Row = memo(function Row({
           <span className="truncate">{visibleLine(status)}</span>
           {cost !== "" && <span className="ml-auto tabular-nums">{cost}</span>}
         </span>
+        <span className="sr-only">{inWords(stretches)}</span>
       </button>
       <div aria-hidden className="relative mx-2 h-full min-h-8">
         {pieces.map(
