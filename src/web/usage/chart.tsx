@@ -79,7 +79,7 @@ function optionsFor(
       y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, space: 70 },
+      { ...axis, space: 70, incrs: [1, 2, 7, 14, 30, 90, 365].map((days) => days * 86_400) },
       { ...axis, size: 62, values: (_, all) => all.map((each) => write(each)) },
     ],
     legend: { live: true },
