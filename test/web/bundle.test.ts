@@ -27,7 +27,10 @@ test.each([
   ["Markdown", "codeFencedFenceSequence"],
   ["differences", "diff-gutter-insert"],
   ["terminals", "xterm-helper-textarea"],
-  ["the placing of graphs", "network-simplex"],
+  ["what places graphs", "network-simplex"],
+  ["charts", "u-cursor-pt"],
+  ["live previews", "data-preview"],
+  ["the time line", "nothing happens"],
 ])("%s comes only when it is needed", (_, sign) => {
   const later = readdirSync(join(folder, "assets")).filter(
     (file) => /\.(js|css)$/.test(file) && !first.includes(`assets/${file}`),

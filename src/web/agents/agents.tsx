@@ -55,9 +55,7 @@ export function Agents() {
           ]}
           onChange={(sort) => change({ sort: sort === "task" ? undefined : sort })}
         />
-        <span className="ml-auto text-sm text-muted pointer-coarse:hidden">
-          j k choose, Enter goes to the task. Watching never changes the size of a terminal.
-        </span>
+        <span className="ml-auto text-sm text-muted max-xl:hidden">Watching never changes the size of a terminal.</span>
       </PageHeader>
       <Loaded query={runs} what="the agents">
         {(all) =>

@@ -38,11 +38,12 @@ export function Crew({ project }: { project: string | undefined }) {
             <table className="w-full text-left">
               <thead className="text-sm text-muted">
                 <tr>
-                  {["Agent", "State", "Task", "Harness", "Model", "Runs", "Tokens", "Cost", ""].map((each) => (
+                  {["Agent", "State", "Task", "Harness", "Model", "Runs", "Tokens", "Cost"].map((each) => (
                     <th key={each} className="px-3 py-1.5 font-medium whitespace-nowrap">
                       {each}
                     </th>
                   ))}
+                  <td />
                 </tr>
               </thead>
               <tbody>

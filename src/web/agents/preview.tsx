@@ -3,6 +3,8 @@ import { visibleLine } from "../text/visible.ts";
 import { Screen } from "../ui/text.tsx";
 import { type Watched, watchTerminal } from "./watch-terminal.ts";
 
+/** On a touch screen a preview scrolls. */
+const isTouch = matchMedia("(pointer: coarse)").matches;
 /** How many lines of a screen a preview shows: the last ones that are not empty. */
 const shownLines = 16;
 
@@ -17,12 +19,12 @@ export function Preview({ task, run, title }: { task: string; run: string; title
   useEffect(() => (isVisible ? watchTerminal(task, run, setNow) : undefined), [isVisible, task, run]);
   const lines = now.state === "screen" ? now.screen.lines : now.state === "output" ? now.lines : [];
   return (
-    <div
+    <section
       ref={box}
-      role="img"
       aria-label={title}
+      tabIndex={isTouch ? 0 : undefined}
       data-preview={now.state}
-      className="relative h-56 overflow-hidden bg-sunken p-2 text-[0.6875rem] leading-[1.15] pointer-coarse:overflow-auto"
+      className="relative h-56 overflow-hidden bg-sunken p-2 pointer-coarse:overflow-auto [&_pre]:text-[0.6875rem] [&_pre]:leading-[1.2]"
     >
       <TerminalLines lines={lastLines(lines)} />
       {now.state === "connecting" && <Note text="Connecting …" />}
@@ -32,7 +34,7 @@ export function Preview({ task, run, title }: { task: string; run: string; title
       {(now.state === "screen" || now.state === "output") && lines.every((line) => line.trim() === "") && (
         <Note text="It has shown nothing yet." />
       )}
-    </div>
+    </section>
   );
 }
 
@@ -55,7 +57,7 @@ function TerminalLines({ lines }: { lines: readonly string[] }) {
 
 /** Each row begins in the default style, so that a row that has not changed need not be drawn again. */
 const TerminalLine = memo(function TerminalLine({ text }: { text: string }) {
-  return <Screen text={text === "" ? " " : text} className="!text-[inherit] !leading-[inherit]" />;
+  return <Screen text={text === "" ? " " : text} />;
 });
 
 function lastLines(lines: readonly string[]): readonly string[] {

@@ -145,7 +145,7 @@ function StateBox({ placed, isCurrent, isVisited, isChosen, mark, onChoose }: St
     onChoose === undefined
       ? {}
       : {
-          ...{ role: "button", tabIndex: 0, "aria-pressed": isChosen, "aria-label": words.join(". ") },
+          ...{ role: "button", tabIndex: 0, "aria-pressed": isChosen },
           ...{ onClick: () => onChoose(state.name), onKeyDown: pressed, className: "cursor-pointer" },
         };
   return (

@@ -10,6 +10,8 @@ export function useRowKeys(
   const step = (by: 1 | -1) => {
     const at = chosen === undefined ? -1 : ids.indexOf(chosen);
     const next = at === -1 ? ids[0] : ids[at + by];
+    // Enter means the chosen row then, and not the button that was clicked before.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     if (next !== undefined) choose(next);
   };
   useKeys({

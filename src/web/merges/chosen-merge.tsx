@@ -21,7 +21,6 @@ const ofMerges: readonly string[] = [
   "continue",
   "approve",
   "request-changes",
-  "fetch",
 ];
 
 /** The chosen task of the line with its actions: those that the daemon offers now, and the undoing of its merge. */
@@ -52,7 +51,9 @@ export function ChosenMerge({
           <div className="space-y-3">
             <Head task={task} />
             {ended !== undefined && !isQueued && <Commits merge={ended} />}
-            <ActionBar task={task} actions={all.filter(({ name }) => ofMerges.includes(name))} />
+            {task.outcome === null && (
+              <ActionBar task={task} actions={all.filter(({ name }) => ofMerges.includes(name))} />
+            )}
             {ended?.state === "merged" && (
               <Button look="bad" disabled={!canAct} onClick={() => setUndoing(true)}>
                 Undo the merge …

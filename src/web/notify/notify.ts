@@ -6,10 +6,10 @@ import { type CallRules, itemsOf, type Need, needsToTell } from "./needs.ts";
 
 const toldName = "signalbox.told";
 const lockName = "signalbox.notify";
+/** A tab has a lock with this name and the task's id while it can be seen and shows the task. */
+const shownPrefix = "signalbox.shown.";
 /** The newest keys are kept; older needs are over. */
 const maxTold = 500;
-/** A tab that shows the task says so within this time, in milliseconds; only then does another one tell the person. */
-const patience = 400;
 /** How often quiet hours are looked at, in milliseconds. */
 const quietInterval = 30_000;
 /** More needs at once than these are one notification. */
@@ -17,11 +17,20 @@ const maxAtOnce = 3;
 /** What began longer ago than this before the page was opened is in the inbox that the person has just seen. */
 const oldAge = 60_000;
 
+export interface NotifyPorts {
+  readonly client: QueryClient;
+  /** The task that this tab shows. */
+  shownTask(): string | undefined;
+  /** Calls back when it may show another one. Returns what ends that. */
+  onShown(listener: () => void): () => void;
+  open(task: string): void;
+}
+
 /**
  * Tells the person with notifications of the browser what needs them: once for each need, however many tabs are open, and not
  * while a tab that can be seen shows the task. Returns what ends it.
  */
-export function notifyPerson(client: QueryClient, shownTask: () => string | undefined, open: (task: string) => void) {
+export function notifyPerson({ client, shownTask, onShown, open }: NotifyPorts): () => void {
   const waiting = new QueryObserver(client, queries.tasks(waitingQuery(undefined)));
   const config = new QueryObserver(client, queries.config(undefined));
   const begunAt = Date.now();
@@ -30,18 +39,15 @@ export function notifyPerson(client: QueryClient, shownTask: () => string | unde
     const { data } = waiting.getCurrentResult();
     const rules = rulesOf(config.getCurrentResult().data);
     if (data === undefined || rules === undefined) return;
-    const needs = needsToTell(data.tasks, rules, new Date());
     // Needs that quiet hours hold back count as old too: the person has the inbox before them.
     const old = isFirst ? allNeeds(data.tasks).filter(({ since }) => since < begunAt - oldAge) : [];
     isFirst = false;
-    const task = document.visibilityState === "visible" ? shownTask() : undefined;
-    const seen = needs.filter((need) => need.task === task);
-    void withTold((told) => [...old, ...seen].filter(({ key }) => !told.has(key)));
-    const told = readTold();
-    const fresh = needs.filter(({ key }) => !told.has(key) && !old.some((each) => each.key === key));
-    if (fresh.length > seen.length) setTimeout(() => void tell(fresh, open), patience);
+    const known = readTold();
+    const needs = needsToTell(data.tasks, rules, new Date());
+    const isFresh = ({ key }: Need) => !known.has(key);
+    if ([...old, ...needs].some(isFresh)) void tell(old.filter(isFresh), needs.filter(isFresh), open);
   };
-  const ends = [waiting.subscribe(look), config.subscribe(look)];
+  const ends = [waiting.subscribe(look), config.subscribe(look), holdShown(shownTask, onShown)];
   const timer = setInterval(look, quietInterval);
   look();
   return () => {
@@ -50,25 +56,58 @@ export function notifyPerson(client: QueryClient, shownTask: () => string | unde
   };
 }
 
-/** One tab at a time takes what nobody has told yet, and tells it. */
-async function tell(needs: readonly Need[], open: (task: string) => void): Promise<void> {
-  const own = await withTold((told) => needs.filter(({ key }) => !told.has(key)));
+/** One tab at a time takes what nobody has told yet, and tells what no tab shows. */
+async function tell(old: readonly Need[], needs: readonly Need[], open: (task: string) => void): Promise<void> {
+  const take = async () => {
+    const shown = await shownTasks();
+    const told = readTold();
+    const fresh = [...old, ...needs].filter(({ key }) => !told.has(key));
+    writeTold([...told, ...fresh.map(({ key }) => key)]);
+    return fresh.filter((need) => !old.some(({ key }) => key === need.key) && !shown.has(need.task));
+  };
+  const own = hasLocks() ? await navigator.locks.request(lockName, take) : await take();
   const [first] = own;
   if (first === undefined) return;
   if (own.length <= maxAtOnce) for (const need of own) show(need.title, need.text, need.key, () => open(need.task));
   else show(`${own.length} tasks need you`, own.map(({ title }) => title).join("\n"), "many", () => open(first.task));
 }
 
-/** Marks what `choose` returns as told. Resolves with it. */
-async function withTold(choose: (told: ReadonlySet<string>) => readonly Need[]): Promise<readonly Need[]> {
-  const run = () => {
-    const told = readTold();
-    const chosen = choose(told);
-    if (chosen.length > 0) writeTold([...told, ...chosen.map(({ key }) => key)]);
-    return chosen;
+/** Has the lock of the task that this tab shows, while the tab can be seen. Returns what ends it. */
+function holdShown(shownTask: () => string | undefined, onShown: (listener: () => void) => () => void): () => void {
+  if (!hasLocks()) return () => {};
+  let held: string | undefined;
+  let release = () => {};
+  const hold = (task: string | undefined) => {
+    if (task === held) return;
+    release();
+    held = task;
+    if (task === undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    release = resolve;
+    void navigator.locks.request(shownPrefix + task, { mode: "shared" }, () => promise);
   };
-  // Locks exist only on https and on this machine; a tunnel's address is https.
-  return navigator.locks === undefined ? run() : navigator.locks.request(lockName, async () => run());
+  const look = () => hold(document.visibilityState === "visible" ? shownTask() : undefined);
+  const end = onShown(look);
+  document.addEventListener("visibilitychange", look);
+  look();
+  return () => {
+    end();
+    document.removeEventListener("visibilitychange", look);
+    hold(undefined);
+  };
+}
+
+/** The tasks that tabs of this browser show where they can be seen. */
+async function shownTasks(): Promise<ReadonlySet<string>> {
+  if (!hasLocks()) return new Set();
+  const { held = [] } = await navigator.locks.query();
+  const names = held.map(({ name = "" }) => name).filter((name) => name.startsWith(shownPrefix));
+  return new Set(names.map((name) => name.slice(shownPrefix.length)));
+}
+
+/** Browsers have locks, and notifications, on https and on this machine only. */
+function hasLocks(): boolean {
+  return "locks" in navigator;
 }
 
 function show(title: string, text: string, tag: string, onClick: () => void): void {

@@ -48,7 +48,12 @@ export function ConfigPart({
                   The file of {project}: <code className="font-mono">{visibleLine(files.repository)}</code>
                 </>
               )}
-              {project === undefined && <> Choose a project to see what its record and its repository's file say.</>}
+              {project === undefined && (
+                <>
+                  <br />
+                  Choose a project to see what its record and its repository's file say.
+                </>
+              )}
             </p>
             {problems.map((problem) => (
               <div key={problem} role="alert" className="rounded-md bg-bad-soft px-3 py-2">

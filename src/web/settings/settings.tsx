@@ -23,7 +23,8 @@ export function Settings() {
   const { part = "configuration" } = search;
   const change = (next: { readonly [Name in keyof SettingsSearch]: SettingsSearch[Name] | undefined }) =>
     void navigate({ search: (before) => ({ ...before, ...next }) as SettingsSearch, replace: true });
-  const show = (next: Part) => change({ part: next === "configuration" ? undefined : next, q: undefined });
+  const show = (next: Part) =>
+    change({ part: next === "configuration" ? undefined : next, q: undefined, show: undefined });
   const step = (by: 1 | -1) => {
     const next = settingsParts[settingsParts.indexOf(part) + by];
     if (next !== undefined) show(next);
@@ -40,7 +41,7 @@ export function Settings() {
               type="button"
               aria-current={each === part ? "page" : undefined}
               onClick={() => show(each)}
-              className={`border-b-2 px-2.5 py-1.5 whitespace-nowrap pointer-coarse:min-h-11 ${each === part ? "border-accent font-semibold" : "border-transparent text-muted hover:text-ink"}`}
+              className={`border-b-2 px-1.5 py-1.5 whitespace-nowrap md:px-2.5 pointer-coarse:min-h-11 ${each === part ? "border-accent font-semibold" : "border-transparent text-muted hover:text-ink"}`}
             >
               {titles[each]}
             </button>

@@ -19,7 +19,8 @@ export function useNotifications(): void {
     };
     const open = (task: string) => void router.navigate({ to: "/", search: { task } });
     void import("../notify/notify.ts").then(({ notifyPerson }) => {
-      if (!isOver) end = notifyPerson(client, shown, open);
+      const onShown = (listener: () => void) => router.subscribe("onResolved", listener);
+      if (!isOver) end = notifyPerson({ client, shownTask: shown, onShown, open });
     });
     return () => {
       isOver = true;

@@ -50,18 +50,25 @@ export function placeOf(pieces: readonly Piece[], time: number): number {
   return piece.at + part * piece.width;
 }
 
+/** `isFine`: the times differ in seconds. */
+export interface Tick {
+  readonly time: number;
+  readonly at: number;
+  readonly isFine: boolean;
+}
+
 /** Times to write at the axis: whole steps of about an eighth of what is not folded. */
-export function ticksOf(pieces: readonly Piece[]): readonly { readonly time: number; readonly at: number }[] {
+export function ticksOf(pieces: readonly Piece[]): readonly Tick[] {
   const open = pieces.filter(({ isFolded }) => !isFolded);
   const total = open.reduce((sum, { from, until }) => sum + until - from, 0);
   const step = steps.find((each) => total / each <= 8) ?? steps.at(-1) ?? 1;
-  const found: { time: number; at: number }[] = [];
+  const found: Tick[] = [];
   for (const { from, until } of open) {
     // Whole hours of the person's own clock.
     const offset = new Date(from).getTimezoneOffset() * minute;
     for (let time = Math.ceil((from - offset) / step) * step + offset; time <= until; time += step) {
       const at = placeOf(pieces, time);
-      if (at - (found.at(-1)?.at ?? -1) > 0.07) found.push({ time, at });
+      if (at - (found.at(-1)?.at ?? -1) > 0.07) found.push({ time, at, isFine: step < minute });
     }
   }
   return found;

@@ -70,11 +70,11 @@ export function StretchTable({ task, onOpen }: { task: TimelineTask; onOpen: () 
                 <span aria-hidden className={`inline-block w-5 ${kinds[kind].look}`} />
               </td>
               <td className="px-2 py-1 whitespace-nowrap">{kinds[kind].name}</td>
-              <td className="px-2 py-1">{visibleLine(state)}</td>
+              <td className="px-2 py-1 [overflow-wrap:anywhere] max-md:px-1">{visibleLine(state)}</td>
               <td className="px-2 py-1 tabular-nums">{shortDuration(Date.parse(until) - Date.parse(from))}</td>
               <td className="px-2 py-1 whitespace-nowrap text-muted max-md:hidden">{localTime(from)}</td>
               <td className="px-2 py-1 font-mono text-xs max-md:hidden">{runs.map(visibleLine).join(", ")}</td>
-              <td className="px-4 py-1 text-right tabular-nums">{costText({ dollars, unknown })}</td>
+              <td className="py-1 pr-4 text-right tabular-nums">{costText({ dollars, unknown })}</td>
             </tr>
           ))}
         </tbody>

@@ -16,16 +16,20 @@ export function Rows({
   pieces,
   chosen,
   onChoose,
+  onOpen,
 }: {
   tasks: readonly TimelineTask[];
   pieces: readonly Piece[];
   chosen: string | undefined;
   onChoose: (task: string) => void;
+  onOpen: (task: string) => void;
 }) {
   const body = useRef<HTMLDivElement>(null);
-  const choose = useRef(onChoose);
-  choose.current = onChoose;
-  const onRow = useRef((task: string) => choose.current(task)).current;
+  const handlers = useRef({ onChoose, onOpen });
+  handlers.current = { onChoose, onOpen };
+  const onRow = useRef((task: string, isOpened: boolean) =>
+    isOpened ? handlers.current.onOpen(task) : handlers.current.onChoose(task),
+  ).current;
   const rows = useVirtualizer({
     count: tasks.length,
     getScrollElement: () => body.current,
@@ -52,7 +56,7 @@ export function Rows({
                 className="absolute inset-x-0 top-0"
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <Row task={task} pieces={pieces} isChosen={task.id === chosen} onChoose={onRow} />
+                <Row task={task} pieces={pieces} isChosen={task.id === chosen} onRow={onRow} />
               </li>
             )
           );
@@ -71,13 +75,13 @@ function Axis({ pieces }: { pieces: readonly Piece[] }) {
     <div className={`sticky top-0 z-10 border-b border-line bg-panel ${columns}`}>
       <span className="px-4 py-1 text-sm text-muted max-md:hidden">Task</span>
       <div className="relative mx-2 h-7 overflow-hidden text-xs text-muted">
-        {ticksOf(pieces).map(({ time, at }) => (
+        {ticksOf(pieces).map(({ time, at, isFine }) => (
           <span
             key={time}
             className="absolute top-1.5 border-l border-line pl-1 whitespace-nowrap tabular-nums"
             style={{ left: percent(at) }}
           >
-            {timeText(time, isLong)}
+            {timeText(time, isLong, isFine)}
           </span>
         ))}
         {pieces.map(
@@ -102,9 +106,12 @@ function days(pieces: readonly Piece[]): number {
   return new Set(pieces.flatMap(({ from, until }) => [from, until]).map((time) => new Date(time).toDateString())).size;
 }
 
-function timeText(time: number, isLong: boolean): string {
+function timeText(time: number, isLong: boolean, isFine: boolean): string {
   const at = new Date(time);
-  const clock = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const clock = at.toLocaleTimeString(undefined, {
+    ...{ hour: "2-digit", minute: "2-digit" },
+    ...(isFine ? { second: "2-digit" as const } : {}),
+  });
   return isLong ? `${at.toLocaleDateString(undefined, { day: "numeric", month: "short" })} ${clock}` : clock;
 }
 
@@ -112,12 +119,12 @@ const Row = memo(function Row({
   task,
   pieces,
   isChosen,
-  onChoose,
+  onRow,
 }: {
   task: TimelineTask;
   pieces: readonly Piece[];
   isChosen: boolean;
-  onChoose: (task: string) => void;
+  onRow: (task: string, isOpened: boolean) => void;
 }) {
   const { id, project, number, summary, status, stretches } = task;
   const begin = pieces[0]?.from ?? 0;
@@ -128,8 +135,8 @@ const Row = memo(function Row({
         type="button"
         data-task={id}
         aria-pressed={isChosen}
-        aria-label={`${project}#${number} ${visibleLine(summary)}: ${inWords(stretches)}`}
-        onClick={() => onChoose(id)}
+        // The keyboard clicks too, without a count: Enter on the chosen row opens it.
+        onClick={({ detail }) => onRow(id, isChosen && detail === 0)}
         className="block min-w-0 px-4 py-1.5 text-left max-md:w-full max-md:pb-0"
       >
         <span className="block truncate font-medium" dir="auto">
@@ -142,6 +149,7 @@ const Row = memo(function Row({
           <span className="truncate">{visibleLine(status)}</span>
           {cost !== "" && <span className="ml-auto tabular-nums">{cost}</span>}
         </span>
+        <span className="sr-only">{inWords(stretches)}</span>
       </button>
       <div aria-hidden className="relative mx-2 h-full min-h-8">
         {pieces.map(
@@ -149,7 +157,7 @@ const Row = memo(function Row({
             isFolded && (
               <span
                 key={from}
-                className="folded absolute inset-y-0"
+                className="absolute inset-y-0 bg-line/40"
                 style={{ left: percent(at), width: percent(width) }}
               />
             ),
@@ -163,28 +171,41 @@ const Row = memo(function Row({
 });
 
 function Bar({ stretch, pieces, begin }: { stretch: StretchView; pieces: readonly Piece[]; begin: number }) {
-  const { kind, state, dollars, unknown, runs } = stretch;
+  const { kind, state, dollars, unknown } = stretch;
   const [from, until] = [Date.parse(stretch.from), Date.parse(stretch.until)];
   if (until < begin) return null;
   const left = placeOf(pieces, from);
   const width = placeOf(pieces, until) - left;
   const cost = costText({ dollars, unknown });
-  const words = [
-    `${kinds[kind].name} in ${visibleLine(state)}, ${shortDuration(until - from)}`,
-    `from ${localTime(stretch.from)}`,
-    ...(runs.length === 0 ? [] : [runs.map(visibleLine).join(", ")]),
-    ...(cost === "" ? [] : [`cost ${cost}`]),
-  ];
   return (
     <span
       data-kind={kind}
-      title={words.join("\n")}
+      // Times in a person's language take long to write, and a page has a thousand bars.
+      onPointerEnter={({ currentTarget }) => {
+        currentTarget.title = wordsOf(stretch);
+      }}
       className={`absolute top-1/2 flex min-w-0.5 -translate-y-1/2 items-center justify-center overflow-hidden text-[0.6875rem] leading-none whitespace-nowrap ${kinds[kind].look}`}
       style={{ left: percent(left), width: percent(width) }}
     >
-      {width > 0.055 && kind === "working" ? cost : ""}
+      {kind === "idle" || kind === "queued" ? "" : label(width, visibleLine(state), cost)}
     </span>
   );
+}
+
+function wordsOf({ kind, state, from, until, runs, dollars, unknown }: StretchView): string {
+  const cost = costText({ dollars, unknown });
+  return [
+    `${kinds[kind].name} in ${visibleLine(state)}, ${shortDuration(Date.parse(until) - Date.parse(from))}`,
+    `from ${localTime(from)}`,
+    ...(runs.length === 0 ? [] : [runs.map(visibleLine).join(", ")]),
+    ...(cost === "" ? [] : [`cost ${cost}`]),
+  ].join("\n");
+}
+
+/** As much as there is room for. */
+function label(width: number, state: string, cost: string): string {
+  if (width > 0.16) return cost === "" ? state : `${state} · ${cost}`;
+  return width > 0.06 ? cost : "";
 }
 
 /** For those who do not see the line. */

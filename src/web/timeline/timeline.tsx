@@ -95,7 +95,8 @@ export function Timeline() {
                 tasks={shown}
                 pieces={pieces}
                 chosen={search.task}
-                onChoose={(task) => change({ task: task === search.task ? undefined : task })}
+                onChoose={(task) => change({ task })}
+                onOpen={open}
               />
               {chosen !== undefined && <StretchTable task={chosen} onOpen={() => open(chosen.id)} />}
             </>

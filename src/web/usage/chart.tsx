@@ -23,10 +23,7 @@ export function Chart({ series, measure }: { series: Series; measure: "cost" | "
   const write = (value: number | null) =>
     value === null ? "unknown" : measure === "cost" ? dollarText(value) : shortNumber(value);
   const data = useMemo<uPlot.AlignedData>(
-    () => [
-      series.days.map((day) => Date.parse(`${day}T00:00:00`) / 1000),
-      ...series.lines.map(({ values }) => [...values]),
-    ],
+    () => [series.days.map(secondsOf), ...series.lines.map(({ values }) => [...values])],
     [series],
   );
   const unknown = series.unknown.reduce((sum, each) => sum + each, 0);
@@ -78,17 +75,17 @@ function optionsFor(
     width: place.clientWidth,
     height,
     scales: {
-      x: { time: true, range: (_, min, max) => [min - 43_200, max + 43_200] },
+      x: { time: true, range: () => [secondsOf(days[0]) - 43_200, secondsOf(days.at(-1)) + 43_200] },
       y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, space: 70 },
+      { ...axis, space: 70, incrs: [1, 2, 7, 14, 30, 90, 365].map((days) => days * 86_400) },
       { ...axis, size: 62, values: (_, all) => all.map((each) => write(each)) },
     ],
     legend: { live: true },
     cursor: { drag: { x: false, y: false } },
     series: [
-      { value: (_, at) => (at === null ? "" : new Date(at * 1000).toLocaleDateString()) },
+      { label: "Day", value: (_, at) => (at === null ? "" : new Date(at * 1000).toLocaleDateString()) },
       ...lines.map(({ name }, i): uPlot.Series => {
         const [own, dash] = looks[i % looks.length] ?? looks[0];
         const bars = uPlot.paths.bars?.({ size: [0.6, 40], align: lines.length === 1 ? 0 : i % 2 === 0 ? -1 : 1 });
@@ -97,12 +94,18 @@ function optionsFor(
           stroke: colour(own),
           width: 2,
           dash: [...dash],
-          value: (_, value) => write(value),
+          // Without the pointer on the chart there is no value to name.
+          value: (_, value, __, at) => (at === null ? "" : write(value)),
           ...(isBars && bars !== undefined ? { paths: bars, fill: colour(own), points: { show: false } } : {}),
         };
       }),
     ],
   };
+}
+
+/** The beginning of a day, as the person's own clock has it. */
+function secondsOf(day = ""): number {
+  return Date.parse(`${day}T00:00:00`) / 1000;
 }
 
 /** Colours of the page as the canvas needs them: computed, because they differ in light and dark. */

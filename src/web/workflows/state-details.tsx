@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import type { GraphView } from "../../api/workflows.ts";
 import { visibleLine } from "../text/visible.ts";
 import { Note } from "./findings.tsx";
@@ -20,11 +20,30 @@ export function StateDetails({
         Choose a state with a click, or with Tab and Enter. Dashed lines are taken by the engine after failures.
       </aside>
     );
+  return <Details graph={graph} state={state} notes={notes} />;
+}
+
+function Details({
+  graph,
+  state,
+  notes,
+}: {
+  graph: GraphView;
+  state: GraphView["states"][number];
+  notes: readonly TextNote[];
+}) {
+  const place = useRef<HTMLElement>(null);
   const { name, waits, ask, does, role } = state;
+  // Where there is no room beside the graph, it stands below it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another state is what scrolls.
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: "nearest" });
+  }, [name]);
   const ways = graph.ways.filter((way) => way.from === name);
   const into = graph.ways.filter((way) => way.to === name && !way.everywhere);
   return (
     <aside
+      ref={place}
       aria-label={`The state ${visibleLine(name)}`}
       className="space-y-2 rounded-lg border border-line bg-panel px-3 py-2"
     >

@@ -148,7 +148,7 @@ function Graph({
   );
   const chosen = graph.states.find(({ name }) => name === state);
   return (
-    <div className="grid gap-4 p-4 xl:grid-cols-[minmax(0,1fr)_20rem]">
+    <div className="grid gap-4 p-4 2xl:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="min-w-0 rounded-lg border border-line bg-panel p-2">
         <WorkflowGraph
           graph={graph}

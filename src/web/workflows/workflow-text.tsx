@@ -21,7 +21,12 @@ export function WorkflowText({
   const lines = text.replace(/\n$/, "").split("\n");
   const general = notes.filter((note) => note.line === 0 || note.line > lines.length);
   return (
-    <div className="m-4 overflow-x-auto rounded-lg border border-line bg-panel py-2">
+    <section
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: with the focus in it, the arrows scroll it.
+      tabIndex={0}
+      aria-label="Text of the workflow"
+      className="m-4 overflow-x-auto rounded-lg border border-line bg-panel py-2"
+    >
       {general.map((note) => (
         <div key={note.text} className="px-4 pb-2">
           <Note note={note} />
@@ -54,6 +59,6 @@ export function WorkflowText({
           );
         })}
       </div>
-    </div>
+    </section>
   );
 }
