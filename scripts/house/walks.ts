@@ -138,7 +138,7 @@ export const walks: readonly Walk[] = [
   },
   {
     title: "a task is created until its agent is started",
-    limit: 50,
+    limit: 51,
     legs: [
       {
         title: "the command line asks",
