@@ -436,4 +436,15 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "src/daemon/agents/end-run.test.ts",
   },
+  {
+    name: "an idle agent of an earlier daemon receives a message although all seats are taken",
+    edits: [
+      {
+        file: "src/daemon/agents/dispatch.ts",
+        from: "if (seats.get(seat.run)?.isAssumed === true) seats.delete(seat.run);",
+        to: "",
+      },
+    ],
+    test: "src/daemon/agents/dispatch.test.ts",
+  },
 ];
