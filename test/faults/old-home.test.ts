@@ -137,6 +137,11 @@ test("every task of an old home can be shown, and be finished without losing a c
   for (const project of projects) {
     const after = new Set(commitsOf(project));
     expect(before.get(project)?.filter((commit) => !after.has(commit))).toEqual([]);
+    const files = git(join(home.base, project), "ls-tree", "--name-only", "main").split("\n");
+    const worked = (await list(false)).filter((task) => task.project === project && task.status === "done");
+    expect(files).toEqual(expect.arrayContaining(worked.map(({ id }) => `${id}.txt`)));
+    // Agents of the old version that were killed at work had written it, and not committed it.
+    expect(files.includes("left.txt")).toBe(project !== "milk");
   }
 });
 
