@@ -1,13 +1,17 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { Suspense, useEffect, useRef } from "react";
 import type { Row } from "../data/queries.ts";
 import { useKeys } from "../keys/use-keys.ts";
 import { isSnoozed, neighbourOf, useWaitingQuery } from "../tasks/waiting.ts";
 import { visibleLine } from "../text/visible.ts";
-import { Empty, Loaded } from "../ui/states.tsx";
+import { late } from "../ui/late.tsx";
+import { Empty, Loaded, Loading } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";
 import { Ago } from "../ui/text.tsx";
-import { InboxTask } from "./inbox-task.tsx";
+
+// The list is shown first; a task can be chosen a moment later.
+const InboxTask = late(async () => (await import("./inbox-task.tsx")).InboxTask);
 
 /** What waits for the person, oldest first: the list, and beside it the chosen task with what it asks. */
 export function Inbox() {
@@ -25,6 +29,7 @@ export function Inbox() {
     const next = at === -1 ? ids[0] : ids[at + by];
     if (next !== undefined) choose(next);
   };
+  useEffect(() => void InboxTask.load(), []);
   useKeys({
     next: () => step(1),
     previous: () => step(-1),
@@ -48,17 +53,13 @@ export function Inbox() {
           <div className="flex h-full">
             <section
               aria-label="Waiting for you"
-              className={`w-full shrink-0 overflow-y-auto border-r border-line bg-panel md:w-80 lg:w-96 ${chosen === undefined ? "" : "hidden md:block"}`}
+              className={`flex w-full shrink-0 flex-col border-r border-line bg-panel md:w-80 lg:w-96 ${chosen === undefined ? "" : "hidden md:flex"}`}
             >
               <h1 className="border-b border-line px-4 py-2 font-semibold">
                 {rows.length === 1 ? "1 task waits for you" : `${rows.length} tasks wait for you`}
                 {hidden > 0 && <SnoozedLink count={hidden} isShown={snoozed === "true"} />}
               </h1>
-              <ul>
-                {rows.map((row) => (
-                  <InboxRow key={row.id} row={row} isChosen={row.id === chosen} choose={() => choose(row.id, false)} />
-                ))}
-              </ul>
+              <InboxList rows={rows} chosen={chosen} choose={(id) => choose(id, false)} />
             </section>
             <section
               aria-label="The chosen task"
@@ -69,13 +70,15 @@ export function Inbox() {
                   With <kbd>j</kbd> and <kbd>k</kbd>, or a click. After each answer the next one comes up by itself.
                 </Empty>
               ) : (
-                <InboxTask
-                  key={chosen}
-                  id={chosen}
-                  isWaiting={ids.includes(chosen)}
-                  onDone={() => choose(neighbourOf(ids, chosen))}
-                  onBack={() => choose(undefined)}
-                />
+                <Suspense fallback={<Loading what="the task" />}>
+                  <InboxTask
+                    key={chosen}
+                    id={chosen}
+                    isWaiting={ids.includes(chosen)}
+                    onDone={() => choose(neighbourOf(ids, chosen))}
+                    onBack={() => choose(undefined)}
+                  />
+                </Suspense>
               )}
             </section>
           </div>
@@ -97,37 +100,77 @@ function SnoozedLink({ count, isShown }: { count: number; isShown: boolean }) {
   );
 }
 
-function InboxRow({ row, isChosen, choose }: { row: Row; isChosen: boolean; choose: () => void }) {
-  const ref = useRef<HTMLButtonElement>(null);
+/** Only the rows that can be seen are drawn. */
+function InboxList({
+  rows,
+  chosen,
+  choose,
+}: {
+  rows: readonly Row[];
+  chosen: string | undefined;
+  choose: (id: string) => void;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const lines = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => 90,
+    getItemKey: (i) => rows[i]?.id ?? i,
+    overscan: 4,
+  });
+  const at = rows.findIndex(({ id }) => id === chosen);
   useEffect(() => {
-    if (isChosen) ref.current?.scrollIntoView({ block: "nearest" });
-  }, [isChosen]);
+    if (at !== -1) lines.scrollToIndex(at, { align: "auto" });
+  }, [at, lines]);
   return (
-    <li className="border-b border-line">
-      <button
-        ref={ref}
-        type="button"
-        aria-current={isChosen}
-        onClick={choose}
-        className={`block w-full border-l-3 px-3 py-2 text-left pointer-coarse:py-3 ${isChosen ? "border-accent bg-chosen" : "border-transparent hover:bg-hover"}`}
-      >
-        <span className="flex items-center gap-2 text-xs text-muted">
-          <span className="font-mono">
-            {row.project}#{row.number}
-          </span>
-          <Status task={row} />
-          <Ago iso={row.ask?.since ?? row.since} className="ml-auto" />
+    <div ref={box} className="min-h-0 flex-1 overflow-y-auto">
+      <ul className="relative" style={{ height: lines.getTotalSize() }}>
+        {lines.getVirtualItems().map(({ key, index, start }) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          return (
+            <li
+              key={key}
+              data-index={index}
+              ref={lines.measureElement}
+              aria-setsize={rows.length}
+              aria-posinset={index + 1}
+              className="absolute inset-x-0 top-0 border-b border-line"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <InboxRow row={row} isChosen={row.id === chosen} choose={() => choose(row.id)} />
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function InboxRow({ row, isChosen, choose }: { row: Row; isChosen: boolean; choose: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-current={isChosen}
+      onClick={choose}
+      className={`block w-full border-l-3 px-3 py-2 text-left pointer-coarse:py-3 ${isChosen ? "border-accent bg-chosen" : "border-transparent hover:bg-hover"}`}
+    >
+      <span className="flex items-center gap-2 text-xs text-muted">
+        <span className="font-mono">
+          {row.project}#{row.number}
         </span>
-        <span className={`mt-0.5 block truncate ${row.unread ? "font-semibold" : ""}`} dir="auto">
-          {row.unread && (
-            <span title="Not seen yet" className="mr-1.5 inline-block size-2 rounded-full bg-accent align-middle" />
-          )}
-          {visibleLine(row.summary)}
-        </span>
-        <span className="line-clamp-2 text-sm text-muted" dir="auto">
-          {visibleLine(row.ask?.text ?? "")}
-        </span>
-      </button>
-    </li>
+        <Status task={row} />
+        <Ago iso={row.ask?.since ?? row.since} className="ml-auto" />
+      </span>
+      <span className={`mt-0.5 block truncate ${row.unread ? "font-semibold" : ""}`} dir="auto">
+        {row.unread && (
+          <span title="Not seen yet" className="mr-1.5 inline-block size-2 rounded-full bg-accent align-middle" />
+        )}
+        {visibleLine(row.summary)}
+      </span>
+      <span className="line-clamp-2 text-sm text-muted" dir="auto">
+        {visibleLine(row.ask?.text ?? "")}
+      </span>
+    </button>
   );
 }
