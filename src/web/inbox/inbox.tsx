@@ -42,23 +42,24 @@ export function Inbox() {
     ...(chosen === undefined ? {} : { leave: () => choose(undefined) }),
   });
   return (
-    <Loaded query={waiting} what="what waits for you">
+    <Loaded query={waiting} what="what waits for you" title="Inbox">
       {() =>
         rows.length === 0 && chosen === undefined ? (
-          <Empty title="Nothing waits for you">
+          <Empty title="Nothing waits for you" isScreen>
             Agents that ask something, reviews to approve and tasks that are held appear here.
             {hidden > 0 && <SnoozedLink count={hidden} isShown={false} />}
           </Empty>
         ) : (
           <div className="flex h-full">
+            <h1 className="sr-only">Inbox</h1>
             <section
               aria-label="Waiting for you"
               className={`flex w-full shrink-0 flex-col border-r border-line bg-panel md:w-80 lg:w-96 ${chosen === undefined ? "" : "hidden md:flex"}`}
             >
-              <h1 className="border-b border-line px-4 py-2 font-semibold">
+              <h2 className="border-b border-line px-4 py-2 font-semibold">
                 {rows.length === 1 ? "1 task waits for you" : `${rows.length} tasks wait for you`}
                 {hidden > 0 && <SnoozedLink count={hidden} isShown={snoozed === "true"} />}
-              </h1>
+              </h2>
               <InboxList rows={rows} chosen={chosen} choose={(id) => choose(id, false)} />
             </section>
             <section

@@ -33,7 +33,7 @@ export function TaskPage() {
   const { task: id } = useParams({ from: "/tasks/$task" });
   const actions = useQuery(queries.actions(id));
   return (
-    <Loaded query={actions} what="the task">
+    <Loaded query={actions} what="the task" title="Task">
       {({ task, actions: all }) => (
         <div className="flex h-full flex-col">
           <Header task={task} />
