@@ -19,7 +19,7 @@ const root = resolve(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "signalbox-mutants-"));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-for (const name of ["src", "scripts", "test", "workflows", "schema", "package.json", "tsconfig.json"])
+for (const name of ["src", "scripts", "test", "docs", "workflows", "schema", "package.json", "tsconfig.json"])
   cpSync(join(root, name), join(folder, name), { recursive: true });
 symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 writeFileSync(join(folder, "vitest.config.ts"), "export default { test: { testTimeout: 120_000 } };\n");

@@ -128,8 +128,18 @@ function sequence({ events, revision: last }: History): readonly string[] {
 /** Null in an export means that a field was removed. */
 function replay({ task, events }: History): readonly string[] {
   const told: Record<string, unknown> = {};
-  for (const { set } of events) {
-    for (const [key, value] of Object.entries(set)) {
+  for (const { type, set } of events) {
+    const { addedMessage, droppedMessages, ...fields } = set;
+    // What follows from a move is not in its event: the messages to the state that the task leaves are read.
+    if (type === "task.moved" && told.stageMessages !== undefined)
+      told.stageMessages = readMessages(told.stageMessages as readonly Message[], told);
+    // An event of a message has that message alone.
+    if (addedMessage !== undefined) {
+      const dropped = (droppedMessages ?? []) as readonly number[];
+      const kept = ((told.stageMessages ?? []) as readonly unknown[]).filter((_, place) => !dropped.includes(place));
+      told.stageMessages = [...kept, addedMessage];
+    }
+    for (const [key, value] of Object.entries(fields)) {
       if (value === null) delete told[key];
       else told[key] = value;
     }
@@ -137,5 +147,18 @@ function replay({ task, events }: History): readonly string[] {
   return [...new Set([...Object.keys(task), ...Object.keys(told)])].flatMap((key) => {
     const [replayed, kept] = [told[key], task[key]].map((value) => JSON.stringify(value));
     return replayed === kept ? [] : [`${key} is ${kept}, but history gives ${replayed}`];
+  });
+}
+
+interface Message {
+  readonly to: string;
+  readonly entry: number;
+  readonly read: readonly string[];
+}
+
+function readMessages(messages: readonly Message[], { status, entry }: Readonly<Record<string, unknown>>) {
+  return messages.map((message) => {
+    const isNew = (message.to === status || message.to === "all") && !message.read.includes(String(status));
+    return isNew && message.entry < Number(entry) ? { ...message, read: [...message.read, status] } : message;
   });
 }

@@ -6,7 +6,7 @@ import { openSqliteStore } from "../../src/adapters/sqlite/store.ts";
 import { notify } from "../../src/daemon/effects/others.ts";
 import type { Effect } from "../../src/engine/decision.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
-import { blankIdentity, type Task } from "../../src/engine/task.ts";
+import { blankIdentity, noProgress, type Task } from "../../src/engine/task.ts";
 import { Fault } from "../../src/fault.ts";
 import type { Notifier } from "../../src/ports/system.ts";
 import { createScriptedNotifier } from "../scripted-ports.ts";
@@ -23,6 +23,7 @@ const task = {
   ...blankIdentity,
   ...{ id: "t1", project: "coffee", number: 12, summary: "Brew {id}", status: "done", previousStatus: "a" },
   ...{ counters: {}, results: {}, labels: [], log: [], settings: {}, preset: "", crashCount: 0, reason: "" },
+  wait: noProgress,
 } as unknown as Task;
 
 const performer = (notifier: Notifier) =>

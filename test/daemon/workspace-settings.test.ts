@@ -182,13 +182,21 @@ describe("tests", () => {
     expect(readFileSync(file, "utf8")).toBe("port 20000\nnot ok 1 - brews\n");
   });
 
-  test("are detected in the workspace if none are configured, and may be required", async () => {
-    const stage = await startWorkspaceStage();
+  test("are detected in the workspace if none are configured, may be required, and must be in the target's commits", async () => {
+    const stage = await startWorkspaceStage(2);
     stage.say({ requireTests: true });
     const { workspace } = await stage.begin("b1111");
     expect((await stage.next("b1111")).reason).toContain("There must be tests");
     stage.put(join(workspace, "Makefile"), "test:\n\t@true\n");
-    expect(await stage.next("b1111")).toMatchObject({ status: "good" });
+    expect(await stage.next("b1111")).toMatchObject({
+      status: "busy",
+      reason: expect.stringContaining("does not have: Makefile"),
+    });
+    stage.put(join(stage.repository, "Makefile"), "test:\n\t@true\n");
+    stage.git(stage.repository, "add", "Makefile");
+    stage.git(stage.repository, "commit", "-qm", "tests");
+    await stage.begin("b2222");
+    expect(await stage.next("b2222")).toMatchObject({ status: "good" });
   });
 });
 

@@ -69,6 +69,8 @@ test("--dry-run changes nothing, whatever other flags it is combined with", asyn
   });
   // The merged task's workspace is released in the background; its task file then lies in the trash.
   await vi.waitFor(async () => expect((await look()).workspaces).toContain('"folders": 1'), { timeout: 60_000 });
+  // Whoever looks at the commits of a task collects them, and the list shows how many there are.
+  expect((await signalbox("task", "merge", "2", "--dry-run")).code).toBe(0);
   const before = await look();
   const yes = [["--yes"], ["--json"], ["--project", "coffee"]];
   const merge = [["--undo"], ["--strategy", "ff"], ["--local"], ["--no-give-back"], ["--json"]];

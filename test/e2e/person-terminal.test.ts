@@ -82,12 +82,12 @@ test("on a terminal an answer is written in the editor, with the question below 
   );
   outer("send-keys", "Enter");
   await shows(/Nothing has changed\.\nended with 1/);
+  // An empty text is not an answer.
+  await runs(`VISUAL=true ${command} answer ${id}`, /The text is empty[\s\S]*^ended with 1$/m);
   await runs(`${command} answer ${id}`, /desk → telling[\s\S]*^ended with 0$/m);
   const answers = /^## Answers\n\n### .* UTC\n\nArabica\.\n# Really$/m;
   expect((await json("task", "show", id)).document.text).toMatch(answers);
   expect((await task(id)).previousStatus === "desk" || (await task(id)).status === "told").toBe(true);
-  // An empty text is not an answer.
-  await runs(`VISUAL=true ${command} request-changes ${id}`, /The text is empty[\s\S]*^ended with 1$/m);
   const shown = await runs(`${command} diff ${id}`, /^ended with 0$/m);
   expect(shown).toMatch(/^paged:\+water$/m);
 });

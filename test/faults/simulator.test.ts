@@ -107,6 +107,13 @@ test.each([
   expect((await live({ seed, faults: planFaults(seed, "plans"), ...team })).violations).toEqual([]);
 });
 
+test.each([[3802, "an agent whose program is prepared while its task is cancelled is not started, nor asked again"]])(
+  "seed %d of team, with deaths at named calls: %s",
+  async (seed) => {
+    expect((await live({ seed, faults: planLife(seed, "plans"), ...team })).violations).toEqual([]);
+  },
+);
+
 test("seed 784 of crew: a daemon does not wait for an answer that a dead daemon was waiting for", async () => {
   const life = await live({ seed: 784, faults: planFaults(784), ...readSimulated("crew") });
   expect(life.violations).toEqual([]);

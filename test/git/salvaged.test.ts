@@ -28,9 +28,18 @@ test("salvages are listed with task, time, files and parent commit, the newest f
   const tree = worktreeOf(stage, user, "other");
   tree.write("a.txt", "other\n");
   const second = await control.salvage({ folder: tree.folder, task: "t2", at: date + 5_000 });
+  const parent = (of: typeof tree) => of.git("rev-parse", "HEAD").slice(0, 10);
   expect(await control.listSalvaged()).toEqual([
-    { ...second.saved, task: "t2", at: date + 5_000, files: 1, size: 6, repositories: [], on: "first" },
-    { ...first.saved, task: "t1", at: date, files: 3, size: 10, repositories: [], on: "Brew stronger" },
+    { ...second.saved, task: "t2", at: date + 5_000, files: 1, size: 6, repositories: [], on: `${parent(tree)} first` },
+    {
+      ...first.saved,
+      task: "t1",
+      at: date,
+      files: 3,
+      size: 10,
+      repositories: [],
+      on: `${parent(clone)} Brew stronger`,
+    },
   ]);
 });
 

@@ -3,6 +3,7 @@ import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentence, sentences, shownTime } from "../../text.ts";
+import { superseded } from "./launch.ts";
 import { inOrder, last, type Rank } from "./queue-order.ts";
 import type { AgentWish, GivenAgent, Lack, Roster } from "./roster.ts";
 
@@ -214,7 +215,6 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
     }
   };
   const stopping = () => new Fault("agents.stopping", "The daemon is stopping.", { retry: "later" });
-  const superseded = () => new Fault("agents.superseded", "The task no longer wants this run.");
 
   const leave = (run: string) => {
     const hadAgent = roster?.release(run) ?? false;

@@ -2,10 +2,10 @@ import type { Run } from "../../ports/records.ts";
 import type { AgentsPorts } from "./agents.ts";
 import { type Dispatch, seatOf } from "./dispatch.ts";
 import { killRun } from "./heal-run.ts";
+import { isWanted } from "./launch.ts";
 import { labelOf, type Roster } from "./roster.ts";
 import { forgetEnded } from "./run-secrets.ts";
 import type { Panes } from "./run-signs.ts";
-import { isWanted } from "./start-run.ts";
 import type { UsageBook } from "./usage.ts";
 
 interface RecoverPorts {

@@ -1,4 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
+import type { RunView } from "../../api/agents.ts";
 import { routes } from "../../api/routes.ts";
 import type { EventView } from "../../api/tasks.ts";
 import { call } from "./client.ts";
@@ -16,6 +17,9 @@ import { throttled } from "./throttle.ts";
 const refreshInterval = 200;
 /** Counts are looked at from afar. */
 const countsInterval = 1_000;
+/** How long sums over many tasks, which take the daemon longest, may be behind. */
+const sumInterval = 3_000;
+const sums = [["timeline"], ["usage"]] as const;
 /** Where more tasks have changed at once, the lists are read anew. */
 const maxRows = 100;
 
@@ -39,15 +43,20 @@ export function followDaemon(client: QueryClient): () => void {
     ]);
   });
   const refreshCounts = throttled(countsInterval, () => markStale(client, { queryKey: ["counts"] }));
+  const refreshSums = throttled(sumInterval, () =>
+    Promise.all(sums.map((queryKey) => markStale(client, { queryKey }))),
+  );
   const hear = (news: FeedNews) => {
     switch (news.kind) {
       case "event":
         appendEvent(client, news.event);
         pile = withMarks(pile, marksOf(news.event));
         refreshCounts();
+        refreshSums();
         return refresh();
       case "run":
-        return setLiveRun(news.run);
+        setLiveRun(news.run);
+        return void client.setQueryData<readonly RunView[]>(["runs"], (runs) => withRun(runs, news.run));
       case "live":
         setDaemonState({ connection: "live", isSignedOut: false, version: news.version });
         return void client.invalidateQueries(
@@ -125,6 +134,12 @@ function appendEvent(client: QueryClient, event: EventView): void {
   const queryKey = ["task", event.task, "events"];
   if (client.getQueryState(queryKey)?.fetchStatus === "fetching") return void markStale(client, { queryKey });
   client.setQueryData<readonly EventView[]>(queryKey, (events) => withEvent(events, event));
+}
+
+/** The list of running agents with a run in its newest state. One that is not in it yet comes with its event. */
+function withRun(runs: readonly RunView[] | undefined, run: RunView): readonly RunView[] | undefined {
+  if (runs === undefined || !runs.some(({ id }) => id === run.id)) return runs;
+  return runs.flatMap((each) => (each.id !== run.id ? [each] : run.activity === "ended" ? [] : [run]));
 }
 
 export function withEvent(

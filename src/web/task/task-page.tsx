@@ -11,6 +11,7 @@ import { Loaded, Loading } from "../ui/states.tsx";
 import { Count, Status } from "../ui/status.tsx";
 import { Ago, Line } from "../ui/text.tsx";
 import { AgentPart } from "./agent-part.tsx";
+import { ChecksPart } from "./checks-part.tsx";
 import { FindingsPart } from "./findings-part.tsx";
 import { HistoryPart } from "./history-part.tsx";
 import { Overview } from "./overview.tsx";
@@ -25,6 +26,7 @@ const titles: Readonly<Record<TaskPartName, string>> = {
   agent: "Agent",
   changes: "Changes",
   findings: "Findings",
+  checks: "Checks",
   history: "History",
 };
 
@@ -144,8 +146,9 @@ function Parts({ task }: { task: TaskView }) {
           {part === "overview" && <Overview task={task} />}
           {part === "task-file" && <TaskFilePart task={task.id} />}
           {part === "agent" && <AgentPart task={task} />}
-          {part === "changes" && <ChangesPart task={task.id} />}
+          {part === "changes" && <ChangesPart task={task} />}
           {part === "findings" && <FindingsPart task={task} />}
+          {part === "checks" && <ChecksPart task={task} />}
           {part === "history" && <HistoryPart task={task.id} />}
         </Suspense>
       </div>

@@ -12,6 +12,7 @@ import { tellPerson } from "../ui/toasts.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { type ActionInput, wayOf } from "./perform.ts";
 import { SayForm } from "./say-form.tsx";
+import { StaleNote } from "./stale-note.tsx";
 import { useAct } from "./use-act.ts";
 
 interface ActionBarProps {
@@ -81,6 +82,7 @@ export function ActionBar({ task, actions, question, commit, onDone }: ActionBar
       {acting.problems.length > 0 && (
         <div role="alert" className="rounded-md bg-bad-soft px-3 py-2">
           <Problems problems={acting.problems} />
+          <StaleNote change={acting.stale} />
         </div>
       )}
       <div className="flex flex-wrap items-center gap-1.5">

@@ -3,6 +3,7 @@ import { routes } from "../../api/routes.ts";
 import type { ActionView } from "../../api/tasks.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { call } from "../data/client.ts";
+import type { TaskPartName } from "../search.ts";
 
 /** What a person has seen and written when they act. */
 export interface ActionInput {
@@ -27,7 +28,7 @@ export type Way =
       send(task: string, action: ActionView, input: ActionInput): Promise<string>;
     }
   /** A part of the task's page shows it. */
-  | { readonly kind: "show"; readonly part: "agent" | "changes" | "findings" | "history" | "task-file" }
+  | { readonly kind: "show"; readonly part: TaskPartName }
   /** It needs a terminal or an editor: the page shows the command. */
   | { readonly kind: "terminal" };
 
@@ -189,12 +190,22 @@ export const ways: Readonly<Record<string, Way>> = {
       return `Deleted. Its history is in ${kept}`;
     },
   },
+  comment: {
+    kind: "ask-daemon",
+    asksText: "Your comment",
+    async send(task, _, input) {
+      await call(routes.commentTask, { ...given(task, input), body: { text: input.text ?? "" } });
+      return "The comment is in its history.";
+    },
+  },
+  /** The page's own terminal, in which the person takes control. */
+  attach: { kind: "show", part: "agent" },
   diff: { kind: "show", part: "changes" },
   findings: { kind: "show", part: "findings" },
   plan: { kind: "show", part: "task-file" },
   peek: { kind: "show", part: "agent" },
   logs: { kind: "show", part: "agent" },
-  explain: { kind: "show", part: "history" },
+  explain: { kind: "show", part: "overview" },
   history: { kind: "show", part: "history" },
 };
 
