@@ -23,6 +23,22 @@ export function patchRows(
   return isSame ? rows : [...kept, ...come].sort(orders[sort ?? "newest"]);
 }
 
+/** Whether a list can be told from its rows: a search by words looks at more than they have. */
+export function isPlain(query: ListQuery): boolean {
+  return Object.keys(query).every((name) => plainKeys.includes(name));
+}
+
+const plainKeys: readonly string[] = ["project", "group", "open", "sort", "limit"];
+
+/** Whether a task belongs to a plain list, as the daemon decides it. */
+export function belongsTo({ project, group, open }: ListQuery, row: Pick<Row, "project" | "group">): boolean {
+  return (
+    (project === undefined || row.project === project) &&
+    (group === undefined || row.group === group) &&
+    (open === undefined || (row.group === "over") === (open === "false"))
+  );
+}
+
 /** An answer that was overtaken by a later one. */
 function isOlder(next: Row, row: Row): boolean {
   return next.revision < row.revision;

@@ -18,6 +18,13 @@ const ofTask = (task: string) => ({ params: { task } });
 const taskKey = (task: string, part: TaskPart | "view" | "events" | "screen", ...more: readonly string[]) =>
   ["task", task, part, ...more] as const;
 
+const diffOptions = (task: string, sinceSeen: boolean) =>
+  queryOptions({
+    queryKey: taskKey(task, "diff", sinceSeen ? "since-seen" : "all"),
+    queryFn: () =>
+      call(routes.diffTask, { ...ofTask(task), query: { files: "true", ...(sinceSeen ? { from: "seen" } : {}) } }),
+  });
+
 /** Milliseconds until a proof that runs is asked for again. */
 const proofInterval = 1_000;
 
@@ -99,19 +106,10 @@ export const queries = {
     queryOptions({ queryKey: taskKey(task, "graph"), queryFn: () => call(routes.taskGraph, ofTask(task)) }),
   findings: (task: string) =>
     queryOptions({ queryKey: taskKey(task, "findings"), queryFn: () => call(routes.listFindings, ofTask(task)) }),
-  /** Which files differ, without their text. */
-  changes: (task: string) =>
-    queryOptions({
-      queryKey: taskKey(task, "diff", "files"),
-      queryFn: () => call(routes.diffTask, { ...ofTask(task), query: { text: "false" } }),
-    }),
+  /** Which files differ since the task began: the same answer as the first one of `diff`, so that this is there at once. */
+  changes: (task: string) => diffOptions(task, false),
   /** The files that differ since the task began, or since the work that the person has seen last. */
-  diff: (task: string, sinceSeen: boolean) =>
-    queryOptions({
-      queryKey: taskKey(task, "diff", sinceSeen ? "since-seen" : "all"),
-      queryFn: () =>
-        call(routes.diffTask, { ...ofTask(task), query: { files: "true", ...(sinceSeen ? { from: "seen" } : {}) } }),
-    }),
+  diff: diffOptions,
   /** The patch of one file, two thousand lines at a time. `commit` makes another commit another patch. */
   filePatch: (
     task: string,

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
 import { useKeys } from "../keys/use-keys.ts";
 import { type TaskPartName, taskParts } from "../search.ts";
 import { ActionBar } from "../tasks/action-bar.tsx";
+import { late } from "../ui/late.tsx";
 import { Loaded, Loading } from "../ui/states.tsx";
 import { Count, Status } from "../ui/status.tsx";
 import { Ago, Line } from "../ui/text.tsx";
@@ -16,7 +17,8 @@ import { HistoryPart } from "./history-part.tsx";
 import { Overview } from "./overview.tsx";
 import { TaskFilePart } from "./task-file-part.tsx";
 
-const ChangesPart = lazy(() => import("./changes-part.tsx").then(({ ChangesPart }) => ({ default: ChangesPart })));
+const ChangesPart = late(async () => (await import("./changes-part.tsx")).ChangesPart);
+void ChangesPart.load();
 
 const titles: Readonly<Record<TaskPartName, string>> = {
   overview: "Overview",
@@ -33,7 +35,7 @@ export function TaskPage() {
   const { task: id } = useParams({ from: "/tasks/$task" });
   const actions = useQuery(queries.actions(id));
   return (
-    <Loaded query={actions} what="the task">
+    <Loaded query={actions} what="the task" title="Task">
       {({ task, actions: all }) => (
         <div className="flex h-full flex-col">
           <Header task={task} />
