@@ -138,7 +138,7 @@ export const walks: readonly Walk[] = [
   },
   {
     title: "a task is created until its agent is started",
-    limit: 50,
+    limit: 51,
     legs: [
       {
         title: "the command line asks",
@@ -211,6 +211,7 @@ export const walks: readonly Walk[] = [
           "daemon/agents/run-order.ts: runPrompt",
           "engine/prompt.ts: buildPrompt",
           { at: "adapters/harness/scripted.ts: scripted", link: "through a port" },
+          "daemon/agents/launch.ts: launchRun",
           { at: "adapters/tmux/tmux.ts: createTmux", link: "through a port" },
           "adapters/tmux/windows.ts: openWindow",
           "adapters/tmux/launch-order.ts: writeOrder",

@@ -149,3 +149,8 @@ test("seed 79 of a crowd of team: a merge that was about to be refused when the 
   const life = await live({ seed: 79, faults: planFaults(79, "plans"), crowd: drawCrowd(79), ...team });
   expect(life.violations).toEqual([]);
 });
+
+test("seed 73 of a crowd of team, with deaths at named calls: an agent that was idle when the daemon died waits for a seat", async () => {
+  const life = await live({ seed: 73, faults: planLife(73, "plans"), crowd: drawCrowd(73), ...team });
+  expect(life.violations).toEqual([]);
+});

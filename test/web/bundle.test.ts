@@ -26,6 +26,7 @@ test.each([
   ["the palette", "cmdk-item"],
   ["Markdown", "codeFencedFenceSequence"],
   ["differences", "diff-gutter-insert"],
+  ["terminals", "xterm-helper-textarea"],
   ["what places graphs", "network-simplex"],
   ["charts", "u-cursor-pt"],
   ["live previews", "data-preview"],

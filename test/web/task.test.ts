@@ -3,11 +3,13 @@ import { routes } from "../../src/api/routes.ts";
 import { openWebStage, type Visitor, type WebStage } from "./stage.ts";
 
 const long = Array.from({ length: 2_600 }, (_, i) => `bean ${i}`).join("\\n");
+const old = Array.from({ length: 80 }, (_, i) => `old line ${i}.`).join("\\n");
 /** The worker plans, writes two files, and hands over; the reviewer passes it. Its terminal gets sequences that must do nothing. */
 const script = `roles:
   worker:
     - when: { prompt: "First plan" }
       steps:
+        - say: "${old}"
         - say: "\\e[31mred\\e[0m \\e]52;c;ZXZpbA==\\a\\e]0;evil title\\a<b>bold</b> safe\u202eexe"
         - section: { heading: "## Plan", text: "APPROACH: as asked.\\nTOUCHING: grind.ts" }
         - cli: [task, update, --status, working]
@@ -62,6 +64,10 @@ test("a terminal is watched by two browsers and typed into by the one that takes
   // What the agent printed is text: no title, no element, no clipboard, and hidden characters are seen.
   await rows(one).getByText("<b>bold</b> safe‹U+202E›exe").waitFor();
   expect(await one.page.title()).not.toContain("evil");
+  // What has left the screen comes when it is asked for.
+  expect(await one.page.getByText("old line 3.").count()).toBe(0);
+  await one.page.getByRole("button", { name: /^Show earlier lines/ }).click();
+  await one.page.getByText("old line 3.").waitFor();
   // Without control a key is the page's own.
   await one.page.keyboard.type("?");
   await one.page.getByRole("dialog", { name: "Keys" }).waitFor();
@@ -87,6 +93,35 @@ test("a terminal is watched by two browsers and typed into by the one that takes
   await one.page.keyboard.type("!");
   await rows(one).getByText("> pour slowly!").waitFor();
   await one.page.keyboard.press("Shift+Escape");
+});
+
+test("of what a terminal says only colours count, even if the daemon lets more through", async () => {
+  const { page, misdeeds } = visitor;
+  const esc = "\u001b";
+  const lines = [
+    `${esc}[32mgreen${esc}[0m ${esc}]52;c;ZXZpbA==\u0007${esc}]0;evil title\u0007`,
+    `${esc}]8;;https://evil.example\u0007link${esc}]8;;\u0007 <img src=x onerror=alert(1)> safe\u202eexe`,
+    `${esc}[2J${esc}[1;1Hmoved`,
+  ];
+  await page.routeWebSocket(/\/terminal/, (socket) => {
+    const run = { type: "run", run: "worker#1", role: "worker", harness: "scripted", source: "screen" };
+    socket.send(JSON.stringify(run));
+    socket.send(JSON.stringify({ type: "screen", columns: 160, lines, cursor: { x: 0, y: 0 }, title: "t", above: 0 }));
+  });
+  await open(visitor, "agent");
+  const rows = page.locator(".xterm-rows > div");
+  await rows.nth(2).getByText("␛[2J␛[1;1Hmoved").waitFor();
+  expect(await rows.nth(0).textContent()).toMatch(/^green ␛\]52;c;ZXZpbA==␇␛\]0;evil title␇/);
+  expect(await rows.nth(1).textContent()).toContain("␇link␛");
+  expect(await rows.nth(1).textContent()).toContain("<img src=x onerror=alert(1)> safe‹U+202E›exe");
+  const colour = "getComputedStyle(document.querySelector('.xterm-rows span')).color";
+  expect(await page.evaluate(colour)).not.toBe(await page.evaluate("getComputedStyle(document.body).color"));
+  await rows.nth(1).getByText("link").first().click({ force: true });
+  await page.getByRole("button", { name: "As text" }).click();
+  await page.locator("pre", { hasText: "<img src=x onerror=alert(1)> safe‹U+202E›exe" }).waitFor();
+  expect(await page.title()).not.toContain("evil");
+  expect(misdeeds).toEqual([]);
+  await page.unrouteAll();
 });
 
 test("a phone shows a terminal as text, and types with a field and keys of its own", async () => {
@@ -204,9 +239,30 @@ test("checks say for which commit they are, and a failed operation shows its rea
   await page.getByText("Nobody has judged the work yet.").waitFor();
   await page.keyboard.press("1");
   await page.getByRole("dialog").getByRole("button", { name: "Move the task to out" }).click();
-  await page.getByText("run_command").waitFor();
+  await page.getByText("run_command", { exact: true }).waitFor();
   await page.getByText("test -e /nowhere ended with 1.", { exact: true }).waitFor();
   await page.getByText(`$ signalbox task retry ${id}`).waitFor();
+});
+
+test("the history is read backwards, a page at a time, and grows by itself", async () => {
+  const { page } = visitor;
+  const params = { task: reviewed };
+  const add = (text: string) => stage.call(routes.commentTask, { params, body: { text } });
+  for (let i = 0; i < 210; i++) await add(`Comment ${i}.`);
+  await open(visitor, "history");
+  await page.getByText("Comment 209.").waitFor();
+  const count = page.getByText(/^\d+ events$/);
+  expect(await count.textContent()).toBe("200 events");
+  await page.getByRole("button", { name: "Show earlier events" }).click();
+  await page.getByText("from the beginning").waitFor();
+  const all = (await stage.events(reviewed)).length;
+  expect(await count.textContent()).toBe(`${all} events`);
+  await add("One more.");
+  await page.getByText("One more.").waitFor();
+  expect(await count.textContent()).toBe(`${all + 1} events`);
+  await page.getByRole("combobox", { name: "Show" }).selectOption("agent");
+  await page.getByText("agent.started").first().waitFor();
+  expect(await page.getByText("One more.").count()).toBe(0);
 });
 
 test("each action has its key; one that is not allowed says why, by key and by mouse", async () => {

@@ -61,7 +61,7 @@ export async function recoverRuns(ports: RecoverPorts): Promise<void> {
     // The owed effect starts a run whose program was not started yet.
     if (run.pid === 0 && (await isOwed(given, task.id, run.key))) continue;
     // It keeps the seat until the first check; if it is idle then, it releases the seat.
-    dispatch.seated(seatOf(run));
+    dispatch.seated({ ...seatOf(run), isAssumed: true });
     ports.watch(run);
     await ports.adoptIdle(run);
   }

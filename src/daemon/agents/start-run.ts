@@ -150,7 +150,7 @@ async function isThere({ terminal, processes }: StartPorts, started: StartedRun)
 /** Adopts a run that an earlier attempt has started and may not have recorded. */
 async function adopt(ports: StartPorts, run: Run, task: Task): Promise<void> {
   const { id, project, harness } = run;
-  ports.dispatch.seated({ run: id, task: task.id, project, harness });
+  ports.dispatch.seated({ run: id, task: task.id, project, harness, isAssumed: true });
   if (run.pid === 0) return noteStart(ports, task, await identified(ports, { ...run, pid: await pidOf(ports, run) }));
   ports.watch(run);
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { PullRequestView, TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
+import { Box } from "../ui/box.tsx";
 import { Command } from "../ui/command.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Ago, Line, Plain } from "../ui/text.tsx";
@@ -225,14 +226,5 @@ function Effects({ task, effects }: { task: string; effects: readonly Effect[] }
       </ul>
       {failed.length > 0 && <Command text={`signalbox task retry ${task}`} className="mt-2" />}
     </Box>
-  );
-}
-
-function Box({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section aria-label={title} className="rounded-md border border-line bg-panel px-3 py-2">
-      <h2 className="mb-1 text-sm font-semibold text-muted">{title}</h2>
-      {children}
-    </section>
   );
 }

@@ -21,6 +21,10 @@ export function LineCommentBox({
   useEffect(() => {
     if (isOpen) field.current?.focus();
   }, [isOpen]);
+  const remove = () => {
+    setText("");
+    setOpen(false);
+  };
   const label = `Comment on ${side} line ${line}`;
   return (
     <section aria-label={label} className="max-w-3xl border-y border-line bg-note-soft px-3 py-2 font-sans text-base">
@@ -46,13 +50,7 @@ export function LineCommentBox({
               {text.trim() === "" ? "Close" : "Keep"}
             </Button>
             {text !== "" && (
-              <Button
-                look="quiet"
-                onClick={() => {
-                  setText("");
-                  setOpen(false);
-                }}
-              >
+              <Button look="quiet" onClick={remove}>
                 Remove
               </Button>
             )}
@@ -65,14 +63,7 @@ export function LineCommentBox({
           <Button look="quiet" aria-label={`Change the comment on ${side} line ${line}`} onClick={() => setOpen(true)}>
             Change
           </Button>
-          <Button
-            look="quiet"
-            aria-label={`Remove the comment on ${side} line ${line}`}
-            onClick={() => {
-              setText("");
-              setOpen(false);
-            }}
-          >
+          <Button look="quiet" aria-label={`Remove the comment on ${side} line ${line}`} onClick={remove}>
             Remove
           </Button>
         </div>

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import type { ExplanationView, TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
 import { ChangedFiles } from "../tasks/changed-files.tsx";
 import { Evidence } from "../tasks/evidence.tsx";
 import { Needs } from "../tasks/needs.tsx";
+import { Box } from "../ui/box.tsx";
 import { Command } from "../ui/command.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Ago, Plain } from "../ui/text.tsx";
@@ -102,14 +102,5 @@ function Explanation({
         </Box>
       )}
     </>
-  );
-}
-
-function Box({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section aria-label={title} className="rounded-md border border-line bg-panel px-3 py-2">
-      <h2 className="mb-1 text-sm font-semibold text-muted">{title}</h2>
-      {children}
-    </section>
   );
 }

@@ -76,8 +76,8 @@ export function createTerminalLink(task: string, run: string | undefined) {
   const hear = (message: Parameters<NonNullable<Parameters<typeof followTerminal>[1]["onMessage"]>>[0]) => {
     switch (message.type) {
       case "run":
-        // After a restart the whole output comes again.
-        return change({ ...atFirst, connection: "open", run: message });
+        // After a restart everything comes again. Until then the screen stays, so that it keeps the focus.
+        return change({ ...atFirst, connection: "open", run: message, screen: state.screen });
       case "output":
         return change({ output: withOutput(state.output, message) });
       case "scrollback":

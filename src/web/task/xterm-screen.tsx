@@ -1,5 +1,5 @@
 import { type ITheme, Terminal } from "@xterm/xterm";
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import type { ScreenView } from "../../api/terminal.ts";
 import { useTheme } from "../shell/theme.ts";
 import { safeRow } from "./terminal-rows.ts";
@@ -32,11 +32,11 @@ export function XtermScreen({ screen, label, canType, press, paste, leave }: Xte
   const drawn = useRef<ScreenView>(undefined);
   const person = useRef({ canType, press, paste, leave });
   const theme = useTheme();
-  useEffect(() => {
+  useLayoutEffect(() => {
     person.current = { canType, press, paste, leave };
   });
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const place = box.current;
     if (place === null) return;
     const made = new Terminal({
@@ -87,7 +87,7 @@ export function XtermScreen({ screen, label, canType, press, paste, leave }: Xte
     };
   }, []);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = terminal.current;
     if (made === undefined || box.current === null) return;
     const before = drawn.current;
@@ -98,7 +98,8 @@ export function XtermScreen({ screen, label, canType, press, paste, leave }: Xte
     if (isResized || before === undefined) fitFont(made, box.current);
   }, [screen]);
 
-  useEffect(() => {
+  // Before the page says that the person has control: no key may be an action of the page then.
+  useLayoutEffect(() => {
     const made = terminal.current;
     if (made?.textarea === undefined) return;
     made.textarea.tabIndex = canType ? 0 : -1;
@@ -126,9 +127,9 @@ export function XtermScreen({ screen, label, canType, press, paste, leave }: Xte
     };
   }, [theme]);
 
-  return (
-    <div ref={box} role={canType ? "group" : "img"} aria-label={label} className="w-full overflow-x-auto font-mono" />
-  );
+  // A picture has nothing in it that can have the focus.
+  const naming = { role: canType ? "group" : "img", "aria-label": label };
+  return <div ref={box} {...naming} className="w-full overflow-x-auto font-mono" />;
 }
 
 function nameOf(character: string): string {
