@@ -192,10 +192,11 @@ test("a browser signs another one out, which then shows nothing but how to sign 
   await expect.poll(() => rows.count()).toBe(1);
 });
 
-test("the merge line shows what was merged; undoing says first what would change, and is refused for a stale task", async () => {
+test("the merge line shows what was merged; undoing says first what would change, and is asked for the revision that was seen", async () => {
   const { page, goTo, misdeeds } = visitor;
   const { revision } = await stage.task(merged);
   await stage.call(routes.mergeTask, { params: { task: merged }, body: {}, revision });
+  await stage.until(merged, ({ outcome, phase }) => outcome === "done" && phase === "over");
   await goTo(`/merges?task=${merged}`);
   const side = page.getByRole("complementary", { name: "The chosen merge" });
   await side.getByRole("button", { name: "Undo the merge …" }).click();

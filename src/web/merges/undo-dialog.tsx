@@ -22,6 +22,8 @@ export function UndoDialog({ task, onClose }: { task: TaskView; onClose: () => v
     queryKey: ["task", task.id, "undo-outlook", task.revision],
     queryFn: () => call(routes.undoMerge, { params: { task: task.id }, body: { dryRun: true } }),
     gcTime: 0,
+    // While it is read again for a newer revision, the earlier outlook stays: the change itself is for one revision only.
+    placeholderData: (before) => before,
   });
   const command = `signalbox task merge ${task.id} --undo`;
   const undo = async () => {
