@@ -138,7 +138,7 @@ export const walks: readonly Walk[] = [
   },
   {
     title: "a task is created until its agent is started",
-    limit: 51,
+    limit: 50,
     legs: [
       {
         title: "the command line asks",
@@ -208,10 +208,9 @@ export const walks: readonly Walk[] = [
           "daemon/agents/agents.ts: createAgents",
           { at: "daemon/agents/start-run.ts: spawnAgent", link: "by an effect" },
           "daemon/agents/dispatch.ts: createDispatch",
-          "daemon/agents/run-order.ts: runPrompt",
+          "daemon/agents/run-order.ts: launchRun",
           "engine/prompt.ts: buildPrompt",
           { at: "adapters/harness/scripted.ts: scripted", link: "through a port" },
-          "daemon/agents/launch.ts: launchRun",
           { at: "adapters/tmux/tmux.ts: createTmux", link: "through a port" },
           "adapters/tmux/windows.ts: openWindow",
           "adapters/tmux/launch-order.ts: writeOrder",

@@ -9,7 +9,7 @@ import { type Callers, publishAgents } from "../callers.ts";
 import type { Perform } from "../perform.ts";
 import type { Answer } from "../submit.ts";
 import { type Ending, type KillPorts, killRun } from "./heal-run.ts";
-import { superseded } from "./launch.ts";
+import { superseded } from "./run-order.ts";
 import type { ReportedEnd } from "./run-record.ts";
 import type { RunWatch } from "./watch-run.ts";
 

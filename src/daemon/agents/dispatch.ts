@@ -3,9 +3,9 @@ import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Clock } from "../../ports/system.ts";
 import { sentence, sentences, shownTime } from "../../text.ts";
-import { superseded } from "./launch.ts";
 import { inOrder, last, type Rank } from "./queue-order.ts";
 import type { AgentWish, GivenAgent, Lack, Roster } from "./roster.ts";
+import { superseded } from "./run-order.ts";
 
 interface Seat {
   /** The record's id. */

@@ -22,13 +22,16 @@ import type { NewRun, TreeBudgets } from "./budgets.ts";
 import type { Confine } from "./confine.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { checkPermissions, type Harnesses, harnessNamed, harnessOf, lacks } from "./harnesses.ts";
-import { identified, isSuperseded, isWanted, type LaunchPorts, launchRun } from "./launch.ts";
 import { missedMessages, noteMissed, promptKey, withMissed } from "./messages.ts";
 import { chooseModel } from "./models.ts";
 import { type GivenAgent, labelOf } from "./roster.ts";
 import {
   type EnvironmentPorts,
-  hookCommand,
+  identified,
+  isSuperseded,
+  isWanted,
+  type LaunchPorts,
+  launchRun,
   makeRunFolder,
   processName,
   runName,
@@ -37,6 +40,7 @@ import {
   sessionTitle,
   writeOrder,
 } from "./run-order.ts";
+import { hookCommand } from "./run-programs.ts";
 import { environmentOf } from "./run-secrets.ts";
 import type { UsageBook } from "./usage.ts";
 

@@ -407,7 +407,7 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     name: "a program that was prepared for long is started although its task has moved on",
     edits: [
       {
-        file: "src/daemon/agents/launch.ts",
+        file: "src/daemon/agents/run-order.ts",
         from: "if (task === undefined || !isWanted(task, run.key)) throw superseded();",
         to: "if (task === undefined) throw superseded();",
       },
