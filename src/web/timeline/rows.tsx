@@ -128,7 +128,6 @@ const Row = memo(function Row({
         type="button"
         data-task={id}
         aria-pressed={isChosen}
-        aria-label={`${project}#${number} ${visibleLine(summary)}: ${inWords(stretches)}`}
         onClick={() => onChoose(id)}
         className="block min-w-0 px-4 py-1.5 text-left max-md:w-full max-md:pb-0"
       >
@@ -142,6 +141,7 @@ const Row = memo(function Row({
           <span className="truncate">{visibleLine(status)}</span>
           {cost !== "" && <span className="ml-auto tabular-nums">{cost}</span>}
         </span>
+        <span className="sr-only">{inWords(stretches)}</span>
       </button>
       <div aria-hidden className="relative mx-2 h-full min-h-8">
         {pieces.map(
