@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test, vi } from "vitest";
-import { startDemo } from "./demo-stage.ts";
+import { startDemo } from "../web/demo-stage.ts";
 
 // Eight agents at once take long on a busy machine.
 vi.setConfig({ testTimeout: 300_000 });

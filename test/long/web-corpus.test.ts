@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import { taskParts } from "../../src/web/search.ts";
 import { places } from "../../src/web/shell/places.ts";
-import { attacks } from "./attacks.ts";
-import { openWebStage, type Visitor, type WebStage } from "./stage.ts";
+import { attacks } from "../web/attacks.ts";
+import { openWebStage, type Visitor, type WebStage } from "../web/stage.ts";
 
 const image = "<img src=x onerror=alert(1)>";
 /** Sets the clipboard and the title, moves the cursor, and names a link, in the terminal that prints it. */
