@@ -111,7 +111,11 @@ function usageOf(row: Partial<Told["usage"]> | undefined): Told["usage"] {
 async function lookAround(context: Context, { tasks, took }: Outcome, signal: AbortSignal): Promise<void> {
   context.print(`\n${writeSummary(tasks, took, context)}`);
   context.say("\nLook around in your browser. Ctrl-C ends the daemon and the demo.");
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  if (signal.aborted) return;
+  // Handlers of signals alone do not keep Node running.
+  const awake = setInterval(() => {}, 60_000);
+  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  clearInterval(awake);
 }
 
 function tell(
