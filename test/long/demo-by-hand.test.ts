@@ -13,10 +13,10 @@ test("the demo's four tasks are answered on a phone, and reviewed and merged wit
   await phone.page.getByRole("button", { name: /^Answer( Ctrl ↵)?$/ }).tap();
   const waiting = page.getByRole("region", { name: "Waiting for you" }).getByRole("button");
   for (let merged = 1; merged <= 4; merged++) {
-    await page.getByRole("link", { name: "Inbox" }).filter({ visible: true }).click();
     await waiting.filter({ hasNotText: "Are we open" }).first().click();
     await page.getByText("It is what was asked for.").first().waitFor();
     await page.getByRole("link", { name: "Open", exact: true }).click();
+    const title = (await page.getByRole("heading", { level: 1 }).textContent()) ?? "";
     await page.getByRole("link", { name: /^Changes/ }).click();
     await page.locator("td.diff-code").first().waitFor();
     await page.getByRole("button", { name: "Merge m" }).click();
@@ -28,6 +28,8 @@ test("the demo's four tasks are answered on a phone, and reviewed and merged wit
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     await expect.poll(demo.merged).toBe(String(merged));
     if (merged === 2) await demo.killDaemon();
+    await page.getByRole("link", { name: "Inbox" }).filter({ visible: true }).click();
+    await expect.poll(() => waiting.filter({ hasText: title }).count()).toBe(0);
   }
   await demo.saying(/4 tasks merged into main/);
   await phone.page.getByRole("link", { name: "Inbox" }).filter({ visible: true }).tap();
