@@ -9,6 +9,7 @@ import { Command } from "../ui/command.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Count } from "../ui/status.tsx";
 import { Plain } from "../ui/text.tsx";
+import { useIsNarrow } from "../ui/use-is-narrow.ts";
 import { Findings } from "./findings.tsx";
 import { notesOf, type TextNote } from "./notes.ts";
 import { StateDetails } from "./state-details.tsx";
@@ -124,7 +125,7 @@ function Proof({ proof, problems }: { proof: WorkflowProof; problems: number }) 
 }
 
 function Graph({
-  workflow: { graph },
+  workflow: { name, graph },
   notes,
   state,
   onState,
@@ -134,6 +135,7 @@ function Graph({
   state: string | undefined;
   onState: (state: string | undefined) => void;
 }) {
+  const isNarrow = useIsNarrow();
   if (graph === null)
     return (
       <p className="p-6 text-center text-muted">There is no graph of a text that does not load. See its findings.</p>
@@ -151,7 +153,9 @@ function Graph({
     <div className="grid gap-4 p-4 2xl:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="min-w-0 rounded-lg border border-line bg-panel p-2">
         <WorkflowGraph
+          name={name}
           graph={graph}
+          direction={isNarrow ? "down" : "across"}
           marks={marks}
           chosen={state}
           onChoose={(each) => onState(each === state ? undefined : each)}
