@@ -61,9 +61,10 @@ export interface Layout {
   readonly everywhere: readonly Way[];
 }
 
-/** Generous widths of a letter in the names of states, and in notes and labels. */
+/** Generous widths of a letter in the names of states, in notes and labels, and in labels with a border. */
 const letter = 7.6;
 const smallLetter = 6.3;
+const borderedLetter = 7.3;
 const smallLine = 14;
 const maxLabelLetters = 26;
 const maxLabelLines = 3;
@@ -104,11 +105,12 @@ export function layOut(graph: GraphView, direction: Direction, course?: Course):
   };
 }
 
-/** The width of a label, with its lock if the way is closed. */
+/** The width of a label. That of a way out of the task's state has a border, and a lock if the way is closed. */
 export function labelWidth(label: readonly string[], look: Look): number {
   if (label.length === 0) return 0;
-  const text = Math.max(...label.map(({ length }) => length)) * smallLetter;
-  return text + 2 * labelPadding + (look === "closed" ? lockWidth : 0);
+  const letters = Math.max(...label.map(({ length }) => length));
+  if (look !== "open" && look !== "closed") return letters * smallLetter;
+  return letters * borderedLetter + 2 * labelPadding + (look === "closed" ? lockWidth : 0);
 }
 
 type Arrow = Omit<PlacedWay, "points" | "labelAt">;

@@ -81,16 +81,18 @@ function titleOf({ from, to, ways, taken, move }: PlacedWay): string {
   return [`${from} → ${to}`, ...labels, ...count, ...(move?.missing ?? [])].map(visibleLine).join("\n");
 }
 
-/** A line through the points with round corners. */
+/** A soft line through the points. */
 function curve(points: readonly Point[]): string {
-  const [first, ...rest] = points;
-  if (first === undefined) return "";
-  const parts = rest.map((point, i) => {
-    const after = rest[i + 1];
-    if (after === undefined) return `L${point.x} ${point.y}`;
-    return `Q${point.x} ${point.y} ${(point.x + after.x) / 2} ${(point.y + after.y) / 2}`;
+  const [first, second, ...others] = points;
+  const last = points.at(-1);
+  if (first === undefined || second === undefined || last === undefined) return "";
+  if (others.length === 0) return `M${first.x} ${first.y}L${last.x} ${last.y}`;
+  const bends = points.slice(1, -1).map((point, i) => {
+    const after = points[i + 2] ?? last;
+    const end = after === last ? last : { x: (point.x + after.x) / 2, y: (point.y + after.y) / 2 };
+    return `Q${point.x} ${point.y} ${end.x} ${end.y}`;
   });
-  return `M${first.x} ${first.y}${parts.join("")}`;
+  return `M${first.x} ${first.y}${bends.join("")}`;
 }
 
 function arrowHead(points: readonly Point[]): string {

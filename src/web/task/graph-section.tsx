@@ -7,7 +7,7 @@ import { shortDuration } from "../text/time.ts";
 import { visibleLine } from "../text/visible.ts";
 import { Loaded } from "../ui/states.tsx";
 import { Ago, Line, Plain } from "../ui/text.tsx";
-import { useIsNarrow } from "../ui/use-is-narrow.ts";
+import { useIsNarrow } from "./use-is-narrow.ts";
 
 /** The task's way through its workflow, as a drawing and in words. A narrow screen shows it when it is asked for. */
 export function GraphSection({ task, status }: { task: string; status: string }) {

@@ -11,8 +11,8 @@ import { useAct } from "../tasks/use-act.ts";
 import { Button } from "../ui/button.tsx";
 import { Problems } from "../ui/states.tsx";
 import { Line } from "../ui/text.tsx";
-import { useIsNarrow } from "../ui/use-is-narrow.ts";
 import { type ReviewDraft, saidIn, textOf, withComment } from "./review-draft.ts";
+import { useIsNarrow } from "./use-is-narrow.ts";
 
 /** Actions that take words about the work, the ones that most likely are meant first. */
 const verbs: Readonly<Record<string, string>> = {

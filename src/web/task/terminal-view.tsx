@@ -5,9 +5,9 @@ import { visibleLine } from "../text/visible.ts";
 import { Button } from "../ui/button.tsx";
 import { Loading, Problems } from "../ui/states.tsx";
 import { Ago, Line, Screen } from "../ui/text.tsx";
-import { useIsNarrow } from "../ui/use-is-narrow.ts";
 import { createTerminalLink, gapOf, type TerminalLink, type TerminalState } from "./terminal-link.ts";
 import { TerminalText } from "./terminal-text.tsx";
+import { useIsNarrow } from "./use-is-narrow.ts";
 
 const XtermScreen = lazy(() => import("./xterm-screen.tsx").then(({ XtermScreen }) => ({ default: XtermScreen })));
 

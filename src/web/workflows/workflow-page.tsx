@@ -9,7 +9,6 @@ import { Command } from "../ui/command.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Count } from "../ui/status.tsx";
 import { Plain } from "../ui/text.tsx";
-import { useIsNarrow } from "../ui/use-is-narrow.ts";
 import { Findings } from "./findings.tsx";
 import { notesOf, type TextNote } from "./notes.ts";
 import { StateDetails } from "./state-details.tsx";
@@ -135,7 +134,6 @@ function Graph({
   state: string | undefined;
   onState: (state: string | undefined) => void;
 }) {
-  const isNarrow = useIsNarrow();
   if (graph === null)
     return (
       <p className="p-6 text-center text-muted">There is no graph of a text that does not load. See its findings.</p>
@@ -155,7 +153,8 @@ function Graph({
         <WorkflowGraph
           name={name}
           graph={graph}
-          direction={isNarrow ? "down" : "across"}
+          // The words on its arrows would make it too wide for any screen.
+          direction="down"
           marks={marks}
           chosen={state}
           onChoose={(each) => onState(each === state ? undefined : each)}
