@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { taskParts } from "../../src/web/search.ts";
 import { places } from "../../src/web/shell/places.ts";
@@ -28,7 +27,6 @@ const script = `roles:
         - section: { heading: "## Review", text: "Verdict: PASS\\n\\nIt is what was asked for." }
         - cli: [task, update, --status, reviewing]
 `;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let stage: WebStage;
 let visitor: Visitor;
@@ -41,7 +39,7 @@ beforeAll(async () => {
     stage.create("Write the menu", { branch: "menu" }),
   ]);
   visitor = await stage.browser();
-  await visitor.page.addInitScript(axe);
+  await visitor.page.addInitScript(axe.source);
   await stage.until(asks, ({ needsPerson }) => needsPerson);
   await stage.until(judged, ({ needsPerson, judged }) => needsPerson && judged !== null);
 });
@@ -114,14 +112,14 @@ describe("axe finds nothing, in light and in dark colours, in", () => {
 
   test("the page of a browser that is not signed in", async () => {
     const stranger = await stage.stranger();
-    await stranger.page.addInitScript(axe);
+    await stranger.page.addInitScript(axe.source);
     await stranger.goTo("/");
     await expectNone(stranger);
   });
 
   test("a phone", async () => {
     const phone = await stage.browser({ width: 390, height: 844 });
-    await phone.page.addInitScript(axe);
+    await phone.page.addInitScript(axe.source);
     for (const path of ["/", `/?task=${asks}`, `/tasks/${judged}`]) {
       await phone.goTo(path);
       await expectNone(phone);

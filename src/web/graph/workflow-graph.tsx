@@ -1,25 +1,37 @@
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useState } from "react";
 import type { GraphView } from "../../api/workflows.ts";
 import { Loading } from "../ui/states.tsx";
+import type { Course, Direction } from "./layout.ts";
+import type { StateMark } from "./state-box.tsx";
 
 export interface WorkflowGraphProps {
+  /** The workflow's name. */
+  readonly name: string;
   readonly graph: GraphView;
-  /** The states that the task has been in, in order; the present one last. */
-  readonly path?: readonly string[];
-  /** The state in which the task is. */
-  readonly current?: string;
-  /** The states that the task can go to now; `missing`: what a gate still asks for, empty where the way is open. */
-  readonly next?: readonly { readonly to: string; readonly missing: readonly string[] }[];
-  /** States with something wrong, and what. */
-  readonly marks?: Readonly<Record<string, { readonly level: "error" | "warning" | "note"; readonly text: string }>>;
+  readonly direction: Direction;
+  /** The task whose way through the workflow is shown. */
+  readonly course?: Course;
+  /** By the names of states. */
+  readonly marks?: Readonly<Record<string, StateMark>>;
   readonly chosen?: string | undefined;
   readonly onChoose?: (state: string) => void;
 }
 
 const LazyDrawing = lazy(() => import("./drawing.tsx").then(({ Drawing }) => ({ default: Drawing })));
 
-/** A workflow drawn as states and arrows. What places them is loaded with the first drawing. */
+/** A workflow with more states is drawn only when a person asks for it. */
+const maxStates = 80;
+
+/** A workflow drawn as states and arrows. The library that places them is loaded with the first drawing. */
 export function WorkflowGraph(props: WorkflowGraphProps) {
+  const [isWanted, setWanted] = useState(false);
+  const { length } = props.graph.states;
+  if (length > maxStates && !isWanted)
+    return (
+      <button type="button" className="text-accent underline" onClick={() => setWanted(true)}>
+        Draw all {length} states
+      </button>
+    );
   return (
     <Suspense fallback={<Loading what="the graph" />}>
       <LazyDrawing {...props} />

@@ -1,17 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { TaskGraph } from "../../api/task-views.ts";
 import { queries } from "../data/queries.ts";
+import { WorkflowGraph } from "../graph/workflow-graph.tsx";
 import { shortDuration } from "../text/time.ts";
 import { visibleLine } from "../text/visible.ts";
-import { Loaded, Loading } from "../ui/states.tsx";
+import { Loaded } from "../ui/states.tsx";
 import { Ago, Line, Plain } from "../ui/text.tsx";
 import { useIsNarrow } from "./use-is-narrow.ts";
-
-const GraphView = lazy(() => import("./graph-view.tsx").then(({ GraphView }) => ({ default: GraphView })));
-
-/** Workflows with more states are drawn only when a person asks for it. */
-const maxDrawn = 80;
 
 /** The task's way through its workflow, as a drawing and in words. A narrow screen shows it when it is asked for. */
 export function GraphSection({ task, status }: { task: string; status: string }) {
@@ -33,21 +29,19 @@ export function GraphSection({ task, status }: { task: string; status: string })
 
 function Graph({ task, isNarrow }: { task: string; isNarrow: boolean }) {
   const graph = useQuery(queries.graph(task));
-  const [isWanted, setWanted] = useState(false);
   return (
     <div className="border-t border-line px-3 py-2">
       <Loaded query={graph} what="the workflow">
         {(shown) => (
           <>
-            {shown.graph.states.length <= maxDrawn || isWanted ? (
-              <Suspense fallback={<Loading what="the drawing" />}>
-                <GraphView graph={shown} isNarrow={isNarrow} />
-              </Suspense>
-            ) : (
-              <button type="button" className="text-accent underline" onClick={() => setWanted(true)}>
-                Draw all {shown.graph.states.length} states
-              </button>
-            )}
+            <div className="flex max-h-[28rem] flex-col md:max-h-[22rem]">
+              <WorkflowGraph
+                name={shown.workflow}
+                graph={shown.graph}
+                course={shown}
+                direction={isNarrow ? "down" : "across"}
+              />
+            </div>
             <InWords graph={shown} />
           </>
         )}

@@ -15,11 +15,7 @@ export function StateDetails({
   notes: readonly TextNote[];
 }) {
   if (state === undefined)
-    return (
-      <aside className="text-muted">
-        Choose a state with a click, or with Tab and Enter. Dashed lines are taken by the engine after failures.
-      </aside>
-    );
+    return <aside className="text-muted">Choose a state with a click, or with Tab and Enter.</aside>;
   return <Details graph={graph} state={state} notes={notes} />;
 }
 

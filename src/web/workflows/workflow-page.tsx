@@ -124,7 +124,7 @@ function Proof({ proof, problems }: { proof: WorkflowProof; problems: number }) 
 }
 
 function Graph({
-  workflow: { graph },
+  workflow: { name, graph },
   notes,
   state,
   onState,
@@ -151,7 +151,10 @@ function Graph({
     <div className="grid gap-4 p-4 2xl:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="min-w-0 rounded-lg border border-line bg-panel p-2">
         <WorkflowGraph
+          name={name}
           graph={graph}
+          // The words on its arrows would make it too wide for any screen.
+          direction="down"
           marks={marks}
           chosen={state}
           onChoose={(each) => onState(each === state ? undefined : each)}
