@@ -1,4 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
+import { patchRows } from "../../api/patch-rows.ts";
 import { routes } from "../../api/routes.ts";
 import type { EventView } from "../../api/tasks.ts";
 import { call } from "./client.ts";
@@ -6,7 +7,6 @@ import { setDaemonState } from "./daemon-state.ts";
 import { createBrowserPorts, type FeedNews, followFeed } from "./event-feed.ts";
 import { setLiveRun } from "./live-runs.ts";
 import { keyHeaders } from "./page-key.ts";
-import { patchRows } from "./patch-rows.ts";
 import type { ListQuery, Row } from "./queries.ts";
 import { emptyPile, marksOf, type Pile, withMarks } from "./stale.ts";
 import { throttled } from "./throttle.ts";

@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ActionInput } from "../../api/act.ts";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { useCanAct } from "../data/daemon-state.ts";
@@ -10,7 +11,7 @@ import { closePopover, Popover } from "../ui/popover.tsx";
 import { Problems } from "../ui/states.tsx";
 import { tellPerson } from "../ui/toasts.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
-import { type ActionInput, wayOf } from "./perform.ts";
+import { wayOf } from "./perform.ts";
 import { SayForm } from "./say-form.tsx";
 import { useAct } from "./use-act.ts";
 
