@@ -34,6 +34,11 @@ export function safeLine(text: string): string {
   return line.includes("  ") || line.startsWith(" ") || line.endsWith(" ") ? line.replace(/ +/g, " ").trim() : line;
 }
 
+/** The lines of a foreign text, each safe to draw. */
+export function safeLines(text: string): readonly string[] {
+  return text.split(/\r?\n/).map((line) => safeText(line));
+}
+
 /** A private-use character that stands for ESC between two replacements; in foreign text it is a control like others. */
 const keptMark = "\u0000";
 const pictureOf = (code: number) => (code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "␡" : "\ufffd");
@@ -159,7 +164,7 @@ const sureLine =
   /^(?:[\x20-\x7e\u00a1-\u00a8\u00aa-\u00ac\u00af-\u02ff\u0370-\u0377\u037a-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u203b\u203d-\u2048\u2190-\u2193\u2200-\u22ff\u2400-\u2426\u2500-\u259f\u25cb-\u25cf\ufffd]|\u001b\[[\d;:]*m)*$/;
 const pieceForm =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: SGR sequences.
-  /\u001b\[[\d;:]*m|[\x20-\x7e]+|\P{M}(?:\p{M}|\u200c)*|(?:\p{M}|\u200c)+/gu;
+  /\u001b\[[\d;:]*m|[\x20-\x7e]+(?!\p{M}|\u200c)|\P{M}(?:\p{M}|\u200c)*|(?:\p{M}|\u200c)+/gu;
 const wide =
   /^[\u1100-\u115e\u2e80-\u2fff\u3001-\u303e\u3041-\u3247\u3250-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{2fffd}\u{30000}-\u{3fffd}]/u;
 const surelyWide =
@@ -173,8 +178,7 @@ function* piecesOf(line: string): Generator<Piece> {
   for (const [text] of line.matchAll(pieceForm)) {
     const first = text.charCodeAt(0);
     if (first === 0x1b) yield { text, width: 0, isSure: true };
-    else if (first >= 0x20 && first <= 0x7e)
-      for (const character of text) yield { text: character, width: 1, isSure: true };
+    else if (plain.test(text)) for (const character of text) yield { text: character, width: 1, isSure: true };
     else yield pieceOf(text);
   }
 }

@@ -143,7 +143,7 @@ export function runDashboard(ports: Ports, options: DashboardOptions): Promise<N
         await tty.nextKey();
         process.stdout.write("\n");
       });
-      void feed.again().catch(() => {});
+      void feed.refresh().catch(() => {});
     };
     const taker = createTaker({ ports, state: () => state, apply, runCommand, reread: (ids) => feed.reread(ids) });
 

@@ -1,4 +1,4 @@
-import { filled, from, safeLine, safeText, wrapText } from "./cells.ts";
+import { filled, from, safeLine, safeLines, safeText, wrapText } from "./cells.ts";
 import type { Describe } from "./entries.ts";
 import { age, clock } from "./figures.ts";
 import { type Detail, type State, type Tab, tabs, taskOf } from "./state.ts";
@@ -79,7 +79,9 @@ function contentOf(state: State, detail: Detail, width: number, style: Style, de
   if (last?.parts.every((each, i) => each === parts[i])) return last.lines;
   const made =
     problem !== undefined && part === undefined
-      ? wrapText(safeText(problem), width).map((line) => style.paint("bad", line))
+      ? safeLines(problem)
+          .flatMap((line) => wrapText(line, width))
+          .map((line) => style.paint("bad", line))
       : part === undefined
         ? [style.paint("quiet", "Reading …")]
         : makers[tab](state, detail, width, style, describe);
@@ -102,7 +104,7 @@ const makers: Readonly<Record<Tab, Maker>> = {
     if (explain === undefined) return [];
     const { where, blocked, moves, next, warnings } = explain;
     const text = (said: string, indent = "") =>
-      wrapText(safeText(said), width - indent.length).map((line) => indent + line);
+      safeLines(said).flatMap((line) => wrapText(line, width - indent.length).map((each) => indent + each));
     const section = (title: string, lines: readonly string[]) =>
       lines.length === 0 ? [] : ["", style.paint("title", title), ...lines];
     return [
@@ -193,8 +195,6 @@ const makers: Readonly<Record<Tab, Maker>> = {
     });
   },
 };
-
-const safeLines = (text: string) => text.split(/\r?\n/).map((line) => safeText(line));
 
 /** Without the empty lines at the end of a screen. */
 function trimmed(lines: readonly string[]): readonly string[] {

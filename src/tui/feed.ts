@@ -237,6 +237,8 @@ export function createFeed(
         clearInterval(quiet);
       }
     },
+    /** Something may have changed while nothing was drawn. */
+    refresh: () => Promise.all([readAll(), readCounts(), readRuns()]),
     /** The list is another after a filter. */
     async again() {
       applyData((before) => ({ ...before, tasks: [], isLoaded: false }));

@@ -108,11 +108,14 @@ const empty: Readonly<Record<ScreenName, readonly string[]>> = {
 function emptyLines(state: State, width: number, style: Style): readonly string[] {
   const { filter, isLoaded, screen } = state;
   const isFiltered = filter.q !== "" || filter.label !== undefined || filter.group !== undefined;
-  const lines = !isLoaded
-    ? ["Reading …"]
-    : screen === "tasks" && isFiltered
-      ? ["No task matches the search or the filter.", "", "Escape shows all again."]
-      : empty[screen];
+  const isUnread =
+    (screen === "merges" && state.merges === undefined) || (screen === "usage" && state.usage === undefined);
+  const lines =
+    !isLoaded || isUnread
+      ? ["Reading …"]
+      : screen === "tasks" && isFiltered
+        ? ["No task matches the search or the filter.", "", "Escape shows all again."]
+        : empty[screen];
   return ["", ...lines].map((line) => filled(style.paint("quiet", `   ${line}`), width, "left", style.more));
 }
 
@@ -122,8 +125,9 @@ const titles: Readonly<Record<ScreenName, string>> = {
 
 function header(state: State, columns: number, style: Style): string {
   const { counts, goneSince, screen, filter } = state;
+  const titleOf = (name: ScreenName) => (name === "merges" && columns < 100 ? "Merges" : titles[name]);
   const names = screenNames.map((name) =>
-    name === screen ? style.paint("title", `[${titles[name]}]`) : style.paint("quiet", ` ${titles[name]} `),
+    name === screen ? style.paint("title", `[${titleOf(name)}]`) : style.paint("quiet", ` ${titleOf(name)} `),
   );
   const waiting = counts?.["needs-me"] ?? 0;
   const figures =
@@ -148,12 +152,16 @@ function header(state: State, columns: number, style: Style): string {
 function columnHead(state: State, layout: Layout, style: Style): string {
   const { listWidth, detailWidth, isBeside } = layout;
   if (!isBeside && state.focus === "detail") return style.paint("quiet", style.rule.repeat(state.columns));
+  const { top } = state.places[state.screen];
   const isTable = state.screen === "tasks" && state.tasks.length > 0;
   const head = isTable
     ? headOf(widthsFor(state.tasks, listWidth), style)
     : style.paint("quiet", style.rule.repeat(listWidth));
-  if (!isBeside) return filled(head, listWidth);
-  return `${filled(head, listWidth)}${style.paint("quiet", `${style.bar} ${style.rule.repeat(detailWidth)}`)}`;
+  // Lines above are hidden where others came, so that nothing moves under the cursor.
+  const above = top > 0 ? ` ${top} more above` : "";
+  const shown = `${filled(head, listWidth - above.length)}${style.paint("ask", above)}`;
+  if (!isBeside) return shown;
+  return `${shown}${style.paint("quiet", `${style.bar} ${style.rule.repeat(detailWidth)}`)}`;
 }
 
 /** What was just done with the command that it was; or what the line under the cursor asks, with its command. */

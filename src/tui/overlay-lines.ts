@@ -1,6 +1,6 @@
 import type { Keys } from "./bindings.ts";
 import { ownBindings } from "./bindings.ts";
-import { filled, safeLine, safeText, wrapText } from "./cells.ts";
+import { filled, safeLine, safeLines, safeText, wrapText } from "./cells.ts";
 import { drawLine, type Line } from "./line-editor.ts";
 import { type Overlay, type State, taskOf } from "./state.ts";
 import type { Style } from "./style.ts";
@@ -79,7 +79,9 @@ function linesOf(
       ];
     case "confirm":
       return [
-        ...overlay.lines.flatMap((line) => wrapText(safeText(line), width)).slice(0, Math.max(1, height - 2)),
+        ...overlay.lines
+          .flatMap((line) => safeLines(line).flatMap((each) => wrapText(each, width)))
+          .slice(0, Math.max(1, height - 2)),
         "",
         style.paint("ask", "Press y to do it, any other key to leave it."),
       ];
@@ -97,7 +99,7 @@ function linesOf(
       );
     case "text":
       return window(
-        overlay.lines.flatMap((line) => wrapText(line, width)),
+        overlay.lines.flatMap((line) => wrapText(safeText(line), width)),
         overlay.scroll,
         height,
       );
@@ -162,7 +164,7 @@ export function helpLines(state: State, keys: Keys, search: string, style: Style
       style.paint("title", title),
       ...found.map(
         ({ pressed, what, command }) =>
-          `${style.paint("strong", pressed.padEnd(9))} ${safeLine(what)}  ${style.paint("quiet", safeLine(command))}`,
+          `${style.paint("strong", (pressed || "-").padEnd(9))} ${safeLine(what)}  ${style.paint("quiet", safeLine(command))}`,
       ),
     ];
   };

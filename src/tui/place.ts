@@ -59,11 +59,11 @@ function placedAt(state: State, entries: readonly Entry[], at: number): State {
   return withPlace(state, { key: entry.key, at, top: Math.max(0, Math.min(shown, last)) });
 }
 
-/** The line at `at`, or the nearest one that the cursor can be on: first in the direction of `step`. */
+/** The line at `at`, or the nearest one that the cursor can be on, first in the direction of `step`; -1 without any. */
 function selectable(entries: readonly Entry[], at: number, step: 1 | -1): number {
   for (let i = at; i >= 0 && i < entries.length; i += step) if (!entries[i]?.isHead) return i;
   for (let i = at; i >= 0 && i < entries.length; i -= step) if (!entries[i]?.isHead) return i;
-  return at;
+  return -1;
 }
 
 function withPlace(state: State, place: Place): State {
@@ -82,7 +82,7 @@ export function settled(state: State): State {
   if (at >= 0) return at === place.at ? state : withPlace(state, { ...place, at, top: place.top + at - place.at });
   const next = selectable(entries, place.key === "" ? 0 : Math.min(place.at, entries.length - 1), 1);
   const entry = entries[next];
-  if (entry === undefined) return state;
+  if (entry === undefined) return withPlace(state, { key: "", top: 0, at: 0 });
   return withPlace(state, { key: entry.key, at: next, top: place.top + (place.key === "" ? 0 : next - place.at) });
 }
 

@@ -198,7 +198,7 @@ export function initialState(columns: number, rows: number, now: number, project
     detail: undefined,
     actions: undefined,
     focus: "list",
-    share: 0.5,
+    share: 0.45,
     overlay: undefined,
     notice: undefined,
     events: [],

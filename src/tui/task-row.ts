@@ -12,7 +12,7 @@ const ranks: readonly Column[] = ["name", "state", "age", "what", "agent", "line
 /** From left to right. */
 const order: readonly Column[] = ["name", "summary", "state", "age", "agent", "what", "lines", "checks", "cost"];
 const minSummary = 18;
-const minWhat = 20;
+const minWhat = 12;
 const maxSummary = 48;
 /** The cursor, the mark of the state, and the spaces behind them. */
 const lead = 4;

@@ -229,10 +229,10 @@ function filterOptions(state: State): readonly Option[] {
 
 const ofProject = ({ filter: { project } }: State) => (project === undefined ? {} : { project });
 
-const shares = [0.5, 0.65, 0.35, 0];
+const shares = [0.45, 0.6, 0.35, 0];
 
 function wider(state: State): State {
-  const share = shares[(shares.indexOf(state.share) + 1) % shares.length] ?? 0.5;
+  const share = shares[(shares.indexOf(state.share) + 1) % shares.length] ?? 0.45;
   const next: State = { ...state, share, focus: "list" };
   return state.columns < 120
     ? said(state, "From 120 columns on the detail is beside the list; here Tab shows it.")
