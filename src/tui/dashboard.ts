@@ -5,7 +5,7 @@ import { frameOf } from "./frame.ts";
 import type { Input } from "./key-reader.ts";
 import { lineOf } from "./line-editor.ts";
 import { wordsOf } from "./overlay-input.ts";
-import { settled, withDetail } from "./place.ts";
+import { atTime, settled, withDetail } from "./place.ts";
 import type { Ports } from "./ports.ts";
 import { type Effect, initialState } from "./state.ts";
 import { createStyle, type Looks } from "./style.ts";
@@ -253,7 +253,7 @@ export function runDashboard(ports: Ports, options: DashboardOptions): Promise<N
       }
       const before = state;
       const [next, effects] = update(state, input, keys);
-      show(() => next);
+      show(() => ({ ...next, touchedAt: Date.now() }));
       if (next.screen !== before.screen) void feed.readScreen().catch(fail);
       if (next.filter.q !== before.filter.q) feed.search();
       if (next.isUnfolded && !before.isUnfolded) void feed.readOver(false).catch(fail);
@@ -262,7 +262,7 @@ export function runDashboard(ports: Ports, options: DashboardOptions): Promise<N
 
     const askedAt = performance.now();
     if (options.looks.depth > 0) tty.screen.send("\u001b]11;?\u001b\\");
-    const clock = setInterval(() => apply((before) => ({ ...before, now: Date.now() })), 1_000);
+    const clock = setInterval(() => apply((before) => atTime(before, Date.now())), 1_000);
     draw();
     feed.start().then(
       () => finish(() => resolve(undefined)),

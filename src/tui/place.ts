@@ -86,6 +86,18 @@ export function settled(state: State): State {
   return withPlace(state, { key: entry.key, at: next, top: place.top + (place.key === "" ? 0 : next - place.at) });
 }
 
+/** So long after the last key the person is not about to press another. */
+const restTime = 10_000;
+
+/** The state at this time: once the person rests, lines that were hidden above so that nothing moved are shown again. */
+export function atTime(state: State, now: number): State {
+  const place = state.places[state.screen];
+  const { listHeight } = layoutOf(state);
+  const top = place.at < listHeight ? 0 : place.top;
+  const isResting = now - state.touchedAt >= restTime && state.overlay === undefined;
+  return { ...(isResting && place.top !== top ? withPlace(state, { ...place, top }) : state), now };
+}
+
 /** Says that the task under the cursor was deleted. `before` is the state in which it was still there. */
 export function toldGone(before: State, after: State): State {
   const { key } = before.places[before.screen];

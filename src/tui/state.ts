@@ -144,6 +144,8 @@ export interface State {
   readonly columns: number;
   readonly rows: number;
   readonly now: number;
+  /** When the person pressed something last. */
+  readonly touchedAt: number;
   readonly screen: ScreenName;
   readonly places: Readonly<Record<ScreenName, Place>>;
   readonly tasks: readonly TaskRow[];
@@ -185,6 +187,7 @@ export function initialState(columns: number, rows: number, now: number, project
     columns,
     rows,
     now,
+    touchedAt: now,
     screen: "tasks",
     places: { tasks: start, agents: start, events: start, problems: start, merges: start, usage: start },
     tasks: [],

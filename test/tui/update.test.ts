@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { createKeys } from "../../src/tui/bindings.ts";
 import { layoutOf } from "../../src/tui/frame.ts";
-import { toldGone } from "../../src/tui/place.ts";
+import { atTime, toldGone } from "../../src/tui/place.ts";
 import type { Asking, Effect, State } from "../../src/tui/state.ts";
 import { update } from "../../src/tui/update.ts";
-import { asking, row, stateWith, withTasks } from "./sample.ts";
+import { asking, now, row, stateWith, withTasks } from "./sample.ts";
 
 const keys = createKeys();
 /** Presses keys one after the other. Returns the state and everything that is to be done. */
@@ -61,6 +61,14 @@ test("nothing moves under the cursor when tasks come, go and change their group"
   stays(many.filter(({ id }) => id === chosen));
   stays(many.map((each) => (each.id === chosen ? asking(each.number) : each)));
   stays([...many.slice(0, 3), ...many.slice(8)]);
+});
+
+test("lines that were hidden above are shown once no key was pressed for a while", () => {
+  const state = withTasks(stateWith(many), [asking(90), ...many]);
+  expect([under(state), state.places.tasks.top]).toEqual(["t1", 2]);
+  expect(atTime(state, now + 9_000).places.tasks.top).toBe(2);
+  const rested = atTime(state, now + 10_000);
+  expect([under(rested), rested.places.tasks.top]).toEqual(["t1", 0]);
 });
 
 test("a task that is deleted under the cursor gives its place to the next one, and the person is told", () => {
