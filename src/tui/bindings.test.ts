@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { actionKeys, moveKeys } from "../api/act.ts";
 import { createKeys, ownBindings } from "./bindings.ts";
@@ -32,4 +34,12 @@ test("a key that is bound twice is named, and so is a name that is no action", (
   ]);
   expect(createKeys({ approve: "m" }).problems.join()).toMatch(/"m" is bound twice, to approve and merge/);
   expect(createKeys({ serach: "S" }).problems).toEqual(['dashboard.keys has "serach", which is no action.']);
+});
+
+test("docs/cli.md has every key of the dashboard, with its name in the configuration", () => {
+  const text = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
+  const rows = ownBindings.map(
+    ({ id, keys, label }) => `| ${keys.map((key) => `\`${key}\``).join(", ")} | ${label} | \`${id}\` |`,
+  );
+  expect(rows.filter((row) => !text.includes(row))).toEqual([]);
 });
