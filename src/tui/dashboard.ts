@@ -1,7 +1,8 @@
 import { createKeys } from "./bindings.ts";
+import { withinDetail } from "./detail-lines.ts";
 import { createDetailSource } from "./detail-source.ts";
 import { type Change, createFeed } from "./feed.ts";
-import { frameOf } from "./frame.ts";
+import { frameOf, layoutOf } from "./frame.ts";
 import type { Input } from "./key-reader.ts";
 import { lineOf } from "./line-editor.ts";
 import { wordsOf } from "./overlay-input.ts";
@@ -253,7 +254,7 @@ export function runDashboard(ports: Ports, options: DashboardOptions): Promise<N
       }
       const before = state;
       const [next, effects] = update(state, input, keys);
-      show(() => ({ ...next, touchedAt: Date.now() }));
+      show(() => withinDetail({ ...next, touchedAt: Date.now() }, layoutOf(next), style, ports.describe));
       if (next.screen !== before.screen) void feed.readScreen().catch(fail);
       if (next.filter.q !== before.filter.q) feed.search();
       if (next.isUnfolded && !before.isUnfolded) void feed.readOver(false).catch(fail);

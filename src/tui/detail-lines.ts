@@ -1,6 +1,7 @@
 import { filled, from, safeLine, safeLines, safeText, wrapText } from "./cells.ts";
 import type { Describe } from "./entries.ts";
 import { age, clock } from "./figures.ts";
+import type { Layout } from "./frame.ts";
 import { type Detail, type State, type Tab, tabs, taskOf } from "./state.ts";
 import type { Style } from "./style.ts";
 
@@ -37,11 +38,17 @@ export function detailLines(
   return fill([...head, ...lines.slice(top, top + room)], width, height);
 }
 
-/** How far a pane of this height can be scrolled. */
-export function maxScroll(state: State, width: number, height: number, style: Style, describe: Describe): number {
+/** The state with the detail scrolled no further than it goes. */
+export function withinDetail(
+  state: State,
+  { detailWidth, listHeight }: Pick<Layout, "detailWidth" | "listHeight">,
+  style: Style,
+  describe: Describe,
+): State {
   const { detail } = state;
-  if (detail === undefined) return 0;
-  return Math.max(0, contentOf(state, detail, width, style, describe).length - Math.max(0, height - 2));
+  if (detail === undefined || detail.scroll === 0 || detailWidth === 0) return state;
+  const max = Math.max(0, contentOf(state, detail, detailWidth, style, describe).length - (listHeight - 2));
+  return detail.scroll <= max ? state : { ...state, detail: { ...detail, scroll: max } };
 }
 
 function fill(lines: readonly string[], width: number, height: number): readonly string[] {

@@ -21,13 +21,6 @@ export function moved(state: State, by: number): State {
   return placedAt(state, entries, selectable(entries, aim, by < 0 ? -1 : 1));
 }
 
-/** Puts the cursor on the line with this key. */
-export function placedOn(state: State, key: string): State {
-  const entries = entriesOf(state);
-  const at = entries.findIndex((entry) => entry.key === key);
-  return at < 0 ? state : placedAt(state, entries, at);
-}
-
 /** Puts the cursor on this line of the screen, as a click does. */
 export function placedAtLine(state: State, line: number): State {
   const entries = entriesOf(state);

@@ -3,7 +3,6 @@ import type { EndedMergeView, MergeQueueView } from "../api/overview.ts";
 import type { FindingsView } from "../api/person.ts";
 import type { TaskRow } from "../api/task-lists.ts";
 import type { ActionView, EventView, ExplanationView, TaskView } from "../api/tasks.ts";
-import type { DiffPart } from "../api/work.ts";
 import type { Line } from "./line-editor.ts";
 
 export const screenNames = ["tasks", "agents", "events", "problems", "merges", "usage"] as const;
@@ -224,4 +223,4 @@ export function taskOf(state: State, id: string): TaskRow | undefined {
   return state.tasks.find((task) => task.id === id);
 }
 
-export type { ActionView, DiffPart, TaskRow };
+export type { ActionView, TaskRow };

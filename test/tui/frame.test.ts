@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createKeys } from "../../src/tui/bindings.ts";
 import { widthOf } from "../../src/tui/cells.ts";
-import { frameOf } from "../../src/tui/frame.ts";
+import { withinDetail } from "../../src/tui/detail-lines.ts";
+import { frameOf, layoutOf } from "../../src/tui/frame.ts";
 import { type State, screenNames, tabs } from "../../src/tui/state.ts";
 import { update } from "../../src/tui/update.ts";
 import { asking, now, plainStyle, row, stateWith, styleOf, withoutStyles } from "./sample.ts";
@@ -153,4 +154,16 @@ test("help is searchable, and names why an action is not allowed", () => {
   const searched = [..."merge"].reduce((before, key) => update(before, { kind: "key", key }, keys)[0], opened);
   expect(text(searched).join("\n")).toMatch(/Merge the task's work/);
   expect(text(searched).join("\n")).not.toMatch(/next line/);
+});
+
+test("the detail is scrolled no further than it goes", () => {
+  const state = stateWith(tasks, { columns: 140, rows: 40 });
+  const detail = state.detail && {
+    ...state.detail,
+    tab: "task file" as const,
+    document: "line\n".repeat(99),
+    scroll: 1e6,
+  };
+  const { detail: within } = withinDetail({ ...state, detail }, layoutOf(state), plainStyle, () => "");
+  expect(within?.scroll).toBe(100 - (40 - 4 - 2));
 });
