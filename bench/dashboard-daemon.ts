@@ -177,6 +177,7 @@ const answers: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
     harnesses: [],
     sandbox: { setting: "off", works: false, version: "", reason: "", fix: "" },
   }),
+  "/v1/events": () => ({ events: [], last: 0 }),
   "/v1/runs": () => ({ runs: Array.from({ length: busy }, (_, i) => runOf(40 + i, "Begins")), next: null }),
   "/v1/tasks": (query) => {
     const limit = Number(query.get("limit") ?? 50);

@@ -76,6 +76,7 @@ export function runDashboard(ports: Ports, options: DashboardOptions): Promise<N
       if (isOver || isAway) return;
       for (const change of pending) state = change(state);
       pending.clear();
+      if (state.isLoaded) seenPosition ??= state.events.at(-1)?.position;
       drawnAt = performance.now();
       const { overlay } = state;
       tty.screen.draw(frameOf(state, keys, style, ports.describe), state.columns, () => {
@@ -177,13 +178,11 @@ export function runDashboard(ports: Ports, options: DashboardOptions): Promise<N
       const title = "Copied, if the terminal allows that. Else select it here";
       show((before) => ({ ...before, overlay: { kind: "text", title, lines: [text], scroll: 0 } }));
     };
+    /** Prints what has happened since the dashboard began, or since this was shown last. */
     const follow = async () => {
-      const after = seenPosition ?? state.events[0]?.position;
-      await runCommand(
-        ["events", "--follow", ...(after === undefined ? [] : ["--after", String(Math.max(0, after - 1))])],
-        true,
-      );
-      seenPosition = state.events.at(-1)?.position;
+      const after = seenPosition === undefined ? [] : ["--after", String(seenPosition)];
+      await runCommand(["events", "--follow", ...after], true);
+      seenPosition = state.events.at(-1)?.position ?? seenPosition;
     };
     const fail = (error: unknown) =>
       apply((before) => ({ ...before, notice: { text: messageOf(error).join(" "), role: "bad", command: "" } }));

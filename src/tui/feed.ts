@@ -214,7 +214,7 @@ export function createFeed(
   return {
     /** Reads everything, then follows the events until the signal fires. */
     async start() {
-      const readEverything = () => Promise.all([readCounts(), readAll(), readRuns(), readTroubles()]);
+      const readEverything = () => Promise.all([readCounts(), readAll(), readRuns(), readTroubles(), readEvents()]);
       await readEverything();
       let isFirst = true;
       const quiet = setInterval(() => refreshOverview(), quietInterval);

@@ -73,7 +73,8 @@ test("tasks are shown live in groups, read, answered and cancelled with keys alo
   await screen.shows(/\[diff 0\][\s\S]*changed nothing yet/);
   screen.press("Tab");
   await screen.shows(/\[findings\][\s\S]*have found nothing/);
-  screen.press("Escape");
+  // Tab goes round, back to the list.
+  screen.press("Tab");
 
   // Peek, and reply in place.
   screen.press("Space");
@@ -164,11 +165,7 @@ test("signalbox alone opens the dashboard in a project that has tasks; without a
   const id = await atDesk("stronger");
   const screen = atTerminal([process.execPath, main], { base, env, folder: repository, columns: 100, rows: 24 });
   await screen.shows(/\[Tasks\][\s\S]*Needs you 1.*\n›▲ coffee#1/);
-  const dumb = atTerminal([process.execPath, main, "dashboard"], {
-    base,
-    env: { ...env, TERM: "dumb" },
-    folder: repository,
-  });
+  const dumb = atTerminal(["env", "TERM=dumb", process.execPath, main, "dashboard"], { base, env, folder: repository });
   const lines = follow(["dashboard"]);
   await eventually(async () => /task\.created/.test(lines.said()) || undefined);
   expect(lines.said()).toBe(withoutColours(lines.said()));
