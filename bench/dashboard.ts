@@ -33,8 +33,9 @@ const home = join(base, "home");
 mkdirSync(home, { mode: 0o700 });
 const places = homePlaces(home);
 mkdirSync(join(places.socket, ".."), { recursive: true, mode: 0o700 });
-writeFileSync(places.humanToken, "0".repeat(52), { mode: 0o600 });
-const tmuxSocket = join(base, "tmux.sock");
+writeFileSync(places.humanToken, `sbh_${"0".repeat(48)}`, { mode: 0o600 });
+/** Each program has a server of its own: one that ends still has its socket for a moment. */
+let servers = 0;
 const env = {
   PATH: process.env.PATH ?? "",
   HOME: base,
@@ -43,7 +44,7 @@ const env = {
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
 const tmux = (...args: readonly string[]) =>
-  execFileSync("tmux", ["-S", tmuxSocket, "-f", "/dev/null", "-u", ...args], {
+  execFileSync("tmux", ["-S", join(base, `tmux-${servers}.sock`), "-f", "/dev/null", "-u", ...args], {
     env,
     cwd: base,
     encoding: "utf8",
@@ -198,6 +199,7 @@ function open(argv: readonly string[], more: Readonly<Record<string, string>> = 
   const words = ["env", "-i", "TERM=tmux-256color", ...set, process.execPath, ...argv]
     .map((word) => `'${word}'`)
     .join(" ");
+  servers++;
   const line = `${words}; echo ended; exec sleep 600`;
   tmux(
     "set-option",
