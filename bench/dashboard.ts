@@ -76,12 +76,12 @@ try {
       FRAME_TIMES: file,
     });
     await shows(/Needs you/);
-    // The first task whose run changes, with the list of those below it.
+    // The thirty tasks whose runs change are in sight above the cursor.
     tmux("send-keys", "-l", "/number 4");
     await sleep(500);
     tmux("send-keys", "Escape");
     await sleep(500);
-    for (let i = 0; i < 40; i++) tmux("send-keys", "j");
+    tmux("send-keys", "-N", "70", "j");
     if (round === "list") tmux("send-keys", "w", "w", "w");
     else for (let i = 0; i < 4; i++) tmux("send-keys", "Tab");
     await sleep(2_000);

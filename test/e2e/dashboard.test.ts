@@ -89,7 +89,7 @@ test("tasks are shown live in groups, read, answered and cancelled with keys alo
   screen.press("x");
   await screen.shows(/Cancel the task ──[\s\S]*Press y to do it/);
   await eventually(async () => {
-    screen.press("Escape");
+    screen.press("Home");
     return /Nothing was done\./.test(screen.screen()) || undefined;
   });
   expect((await stage.task(id)).outcome).toBeNull();
