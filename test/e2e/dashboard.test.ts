@@ -100,8 +100,12 @@ test("tasks are shown live in groups, read, answered and cancelled with keys alo
     return (await stage.task(id)).outcome === "cancelled" || undefined;
   });
   await until(id, ({ phase }) => phase === "over");
-  screen.press("Escape");
-  await screen.shows(/Running 1.*\n.*coffee#1[\s\S]*▸ Over 1/);
+  // Escape closes what is open, then ends the search.
+  await eventually(async () => {
+    screen.press("Escape");
+    return /Running 1.*\n.*coffee#1[\s\S]*▸ Over 1/.test(screen.screen()) || undefined;
+  });
+  screen.press("Home");
   screen.press("z");
   await screen.shows(new RegExp(`\\$ signalbox task cancel ${id}[\\s\\S]*signalbox task create --from ${id}`));
   screen.press("q");
