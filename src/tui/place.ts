@@ -70,7 +70,8 @@ function withPlace(state: State, place: Place): State {
 export function settled(state: State): State {
   const entries = entriesOf(state);
   const place = state.places[state.screen];
-  if (entries.length === 0) return withPlace(state, { key: "", top: 0, at: 0 });
+  // Headings may be known before the tasks below them.
+  if (entries.length === 0 || !state.isLoaded) return withPlace(state, { key: "", top: 0, at: 0 });
   const at = entries.findIndex(({ key }) => key === place.key);
   if (at >= 0) return at === place.at ? state : withPlace(state, { ...place, at, top: place.top + at - place.at });
   const next = selectable(entries, place.key === "" ? 0 : Math.min(place.at, entries.length - 1), 1);

@@ -63,6 +63,13 @@ test("nothing moves under the cursor when tasks come, go and change their group"
   stays([...many.slice(0, 3), ...many.slice(8)]);
 });
 
+test("the cursor is on the first task, also where the headings are known before the tasks", () => {
+  const counts = { "needs-me": 1, running: 2, queued: 0, over: 9 };
+  const early = stateWith([], { isLoaded: false, counts });
+  const state = withTasks({ ...early, isLoaded: true }, [asking(1), row(2), row(3)]);
+  expect([under(state), state.places.tasks.top]).toEqual(["t1", 0]);
+});
+
 test("lines that were hidden above are shown once no key was pressed for a while", () => {
   const state = withTasks(stateWith(many), [asking(90), ...many]);
   expect([under(state), state.places.tasks.top]).toEqual(["t1", 2]);
