@@ -17,6 +17,7 @@ const all = [
   "pipeline",
   "findings",
   "lists",
+  "web",
 ];
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !all.includes(name));

@@ -168,6 +168,13 @@ export const acts: Readonly<Record<string, Act>> = {
       return `Deleted. Its history is in ${kept}`;
     },
   },
+  comment: {
+    asksText: "Your comment",
+    async send(call, task, _, input) {
+      await call(routes.commentTask, { ...given(task, input), body: { text: input.text ?? "" } });
+      return "The comment is in its history.";
+    },
+  },
 };
 
 /** The command that does the same, with what the person wrote. */

@@ -1,4 +1,7 @@
-import type { TaskRow as Row, TaskSort } from "./task-lists.ts";
+import type { QueryOf } from "./client.ts";
+import type { TaskRow as Row, TaskSort, taskListRoutes } from "./task-lists.ts";
+
+type ListQuery = NonNullable<QueryOf<typeof taskListRoutes.listTasks>>;
 
 /**
  * A list in which some tasks were read again: those that it has are replaced, those that belong to it no longer are taken out,
@@ -26,6 +29,22 @@ export function patchRows(
 /** Tasks in the order in which the daemon lists them. */
 export function sortRows(rows: readonly Row[], sort: TaskSort): readonly Row[] {
   return [...rows].sort(orders[sort]);
+}
+
+/** Whether a list can be told from its rows: a search by words looks at more than they have. */
+export function isPlain(query: ListQuery): boolean {
+  return Object.keys(query).every((name) => plainKeys.includes(name));
+}
+
+const plainKeys: readonly string[] = ["project", "group", "open", "sort", "limit"];
+
+/** Whether a task belongs to a plain list, as the daemon decides it. */
+export function belongsTo({ project, group, open }: ListQuery, row: Pick<Row, "project" | "group">): boolean {
+  return (
+    (project === undefined || row.project === project) &&
+    (group === undefined || row.group === group) &&
+    (open === undefined || (row.group === "over") === (open === "false"))
+  );
 }
 
 /** An answer that was overtaken by a later one. */

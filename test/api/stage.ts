@@ -45,13 +45,16 @@ export interface StageOptions {
   readonly page?: string;
   /** The factor by which timers are faster. */
   readonly haste?: number;
+  /** Whether each answer is compared with its schema, which takes longer than most answers. */
+  readonly checkAnswers?: boolean;
 }
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
-/** The whole daemon in this process, with its own home; every answer is checked against its schema. */
+/** The whole daemon in this process, with its own home; unless told otherwise, every answer is checked against its schema. */
 export async function startStage(options: StageOptions = {}) {
   const { version = "1.2.3", performers = everyAction, home = newHome(), haste = 1 } = options;
+  const { checkAnswers = true } = options;
   const places = homePlaces(home);
   for (const folder of [home, places.run, dirname(places.socket), places.workflows, places.workspaces, places.control])
     makePrivateFolder(folder);
@@ -97,7 +100,7 @@ export async function startStage(options: StageOptions = {}) {
   ]);
   const ports = {
     ...{ handlers: Object.fromEntries(handlers), callers: core.callers, authorise: createAuthorise(core) },
-    ...{ sessions: core.sessions, log, version, checkAnswers: true, upgradings: createUpgradings(core) },
+    ...{ sessions: core.sessions, log, version, checkAnswers, upgradings: createUpgradings(core) },
     ...{ publicOrigin: () => publicOrigin, ...(options.page === undefined ? {} : { page: createPage(options.page) }) },
   };
   const socket = await serveSocket(ports, places.socket);

@@ -1,6 +1,7 @@
 import { type Act, type ActionInput, acts } from "../../api/act.ts";
 import type { ActionView } from "../../api/tasks.ts";
 import { call } from "../data/client.ts";
+import type { TaskPartName } from "../search.ts";
 
 /** How the page takes an action. */
 export type Way =
@@ -10,19 +11,21 @@ export type Way =
       send(task: string, action: ActionView, input: ActionInput): Promise<string>;
     })
   /** A part of the task's page shows it. */
-  | { readonly kind: "show"; readonly part: "agent" | "changes" | "findings" | "history" | "task-file" }
+  | { readonly kind: "show"; readonly part: TaskPartName }
   /** It needs a terminal or an editor: the page shows the command. */
   | { readonly kind: "terminal" };
 
 /** Every action that a task can offer, by its name on the command line. */
 export const ways: Readonly<Record<string, Way>> = {
   ...Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, asked(act)])),
+  /** The page's own terminal, in which the person takes control. */
+  attach: { kind: "show", part: "agent" },
   diff: { kind: "show", part: "changes" },
   findings: { kind: "show", part: "findings" },
   plan: { kind: "show", part: "task-file" },
   peek: { kind: "show", part: "agent" },
   logs: { kind: "show", part: "agent" },
-  explain: { kind: "show", part: "history" },
+  explain: { kind: "show", part: "overview" },
   history: { kind: "show", part: "history" },
 };
 
