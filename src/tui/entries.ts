@@ -19,7 +19,18 @@ export interface Entry {
 }
 
 /** The lines of the present screen. `describe` says an event in words. */
-export function entriesOf(state: State, describe: Describe = () => ""): readonly Entry[] {
+export function entriesOf(state: State, describe?: Describe): readonly Entry[] {
+  // A frame asks several times for the lines of one state.
+  const known = made.get(state);
+  if (known !== undefined && (state.screen !== "events" || describe === undefined)) return known;
+  const entries = makeEntries(state, describe ?? (() => ""));
+  made.set(state, entries);
+  return entries;
+}
+
+const made = new WeakMap<State, readonly Entry[]>();
+
+function makeEntries(state: State, describe: Describe): readonly Entry[] {
   switch (state.screen) {
     case "tasks":
       return taskEntries(state);

@@ -88,7 +88,7 @@ function listLines(state: State, width: number, height: number, style: Style, de
 
 /** The cursor is a mark besides a colour. */
 function withCursor({ isHead }: Entry, line: string, { focus }: State, style: Style): string {
-  const marked = line.startsWith(" ") ? style.mark("cursor") + line.slice(1) : line;
+  const marked = filled(style.mark("cursor") + (line.startsWith(" ") ? line.slice(1) : line), widthOf(line));
   return isHead || focus === "detail" ? marked : style.cursor(marked);
 }
 

@@ -15,6 +15,7 @@ export function taskUnder(state: State): string {
 
 /** Moves the cursor by so many lines, over headings. */
 export function moved(state: State, by: number): State {
+  if (!state.isLoaded) return state;
   const entries = entriesOf(state);
   const at = entries.findIndex(({ key }) => key === state.places[state.screen].key);
   const aim = Math.max(0, Math.min(entries.length - 1, Math.max(at, 0) + by));

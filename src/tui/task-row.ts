@@ -69,10 +69,21 @@ export function headOf(widths: Widths, style: Style): string {
 
 const right: ReadonlySet<Column> = new Set(["age", "lines", "cost"]);
 
-/** One line for a task. */
+/** One line for a task. It is made anew only where something in it has changed. */
 export function rowOf(task: TaskRow, state: State, widths: Widths, style: Style): string {
-  const { now } = state;
   const run = runOf(state, task.id);
+  const parts = [run, age(task.since, state.now), widths, style, state.chosen.has(task.id)];
+  const known = drawn.get(task);
+  if (known?.parts.every((part, i) => part === parts[i])) return known.line;
+  const line = makeRow(task, run, state, widths, style);
+  drawn.set(task, { parts, line });
+  return line;
+}
+
+const drawn = new WeakMap<TaskRow, { readonly parts: readonly unknown[]; readonly line: string }>();
+
+function makeRow(task: TaskRow, run: RunView | undefined, state: State, widths: Widths, style: Style): string {
+  const { now } = state;
   const isOver = task.group === "over";
   const texts: Record<Column, string> = {
     name: nameOf(task),
