@@ -137,7 +137,7 @@ test("tasks are shown live in groups, read, answered and cancelled with keys alo
   }
   // A small terminal gets one sentence.
   screen.tmux("resize-window", "-x", "60", "-y", "10");
-  await screen.shows(/Signalbox needs 80 × 24 characters; this terminal has 60 × 10\./);
+  await screen.shows(/Signalbox needs 80 × 24 characters; this terminal has 60 ×\s+10\./);
   screen.tmux("resize-window", "-x", "1", "-y", "1");
   screen.tmux("resize-window", "-x", "80", "-y", "24");
   await screen.shows(/Running 1.*\n›● coffee#1/);
