@@ -39,7 +39,7 @@ test("a key that is bound twice is named, and so is a name that is no action", (
 test("docs/cli.md has every key of the dashboard, with its name in the configuration", () => {
   const text = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
   const rows = ownBindings.map(
-    ({ id, keys, label }) => `| ${keys.map((key) => `\`${key}\``).join(", ")} | ${label} | \`${id}\` |`,
+    ({ id, keys, label }) => `| ${label} | ${keys.map((key) => `\`${key}\``).join(", ")} | \`${id}\` |`,
   );
   expect(rows.filter((row) => !text.includes(row))).toEqual([]);
 });
