@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
+import type { ActionInput } from "../../api/act.ts";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { useCanAct } from "../data/daemon-state.ts";
@@ -9,7 +10,7 @@ import { Command } from "../ui/command.tsx";
 import { closePopover, Popover } from "../ui/popover.tsx";
 import { Problems } from "../ui/states.tsx";
 import { tellPerson } from "../ui/toasts.tsx";
-import { type ActionInput, wayOf } from "./perform.ts";
+import { wayOf } from "./perform.ts";
 import { SayForm } from "./say-form.tsx";
 import { StaleNote } from "./stale-note.tsx";
 import { useAct } from "./use-act.ts";

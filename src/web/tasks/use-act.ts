@@ -1,11 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { type ActionInput, commandWith } from "../../api/act.ts";
 import { staleTaskOf } from "../../api/client.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { type Problem, problemsOf } from "../data/client.ts";
 import { refreshTask } from "../data/queries.ts";
 import { tellPerson } from "../ui/toasts.tsx";
-import { type ActionInput, commandWith, wayOf } from "./perform.ts";
+import { wayOf } from "./perform.ts";
 
 export interface Acting {
   readonly isBusy: boolean;
