@@ -23,6 +23,7 @@ test("nothing is folded where it is switched off, where nothing works at all, or
   const few = [{ from: 0, until: hour }];
   expect(foldTime(day, few, false).map(({ isFolded }) => isFolded)).toEqual([false]);
   expect(foldTime(day, []).map(({ isFolded }) => isFolded)).toEqual([false]);
+  expect(foldTime(day, [{ from: 12 * hour, until: 12 * hour }])).toEqual(foldTime(day, []));
   const short = [
     { from: 0, until: 12 * hour },
     { from: 13 * hour, until: 24 * hour },

@@ -85,7 +85,9 @@ const steps = [
 function gapsIn(window: Interval, busy: readonly Interval[]): readonly Interval[] {
   const gaps: Interval[] = [];
   let from = window.from;
-  for (const each of [...busy].sort((a, b) => a.from - b.from)) {
+  // A moment has no width: two stretches that touch in it are one.
+  const long = busy.filter(({ from: begin, until }) => until > begin);
+  for (const each of long.sort((a, b) => a.from - b.from)) {
     if (each.from > from) gaps.push({ from, until: Math.min(each.from, window.until) });
     from = Math.max(from, each.until);
     if (from >= window.until) break;
