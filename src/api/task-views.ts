@@ -80,8 +80,8 @@ export const taskViewRoutes = {
     isNoted: true,
     query: ofTask,
     /**
-     * `revision`: the person has seen the task at this revision. `commit`: and its work at this commit, which counts as shown when the
-     * person approves. `unread`: the person wants to see it again. `snoozedUntil`: an ISO time; empty to end it.
+     * `revision`: the person has seen the task at this revision. `commit`: and the changes of its work at this commit,
+     * which count as reviewed, and as shown when the person approves. `unread`: the person wants to see it again. `snoozedUntil`: an ISO time; empty to end it.
      */
     body: record({}, { revision: integer(1), commit: shortText(64), unread: boolean, snoozedUntil: shortText(40) }),
     answer: seenWire,

@@ -47,7 +47,7 @@ export function InboxTask({
                 <Status task={task} />
               </p>
             </div>
-            <Seen task={task} commit={changes.isPending ? undefined : (changes.data?.commit ?? "")} onDone={onDone} />
+            <Seen task={task} onDone={onDone} />
             <Link
               to="/tasks/$task"
               params={{ task: id }}
@@ -78,8 +78,8 @@ export function InboxTask({
   );
 }
 
-function Seen({ task, commit, onDone }: { task: TaskView; commit: string | undefined; onDone: () => void }) {
-  useSeen(task, commit);
+function Seen({ task, onDone }: { task: TaskView; onDone: () => void }) {
+  useSeen(task);
   return <SeenMenu task={task} onDone={onDone} />;
 }
 

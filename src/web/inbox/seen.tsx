@@ -10,21 +10,23 @@ import { tellPerson } from "../ui/toasts.tsx";
 /** How long a person must look at a task before it counts as seen, in milliseconds. */
 const lookTime = 800;
 
-/** Records that the person has seen the task as it is shown; `commit` is the work that was listed with it. */
-export function useSeen(task: TaskView, commit: string | undefined): void {
+/**
+ * Records that the person has seen the task as it is shown. The work of the task does not count as reviewed: the inbox shows only
+ * the names of its files.
+ */
+export function useSeen(task: TaskView): void {
   const canAct = useCanAct();
   const told = useRef(0);
   const { id, revision, unread } = task;
   useEffect(() => {
-    if (!canAct || !unread || commit === undefined || told.current === revision) return;
+    if (!canAct || !unread || told.current === revision) return;
     const timer = setTimeout(() => {
       told.current = revision;
-      const body = { revision, ...(commit === "" ? {} : { commit }) };
       // Not worth a message: the next look tries again.
-      call(routes.seeTask, { params: { task: id }, body }).catch(() => undefined);
+      call(routes.seeTask, { params: { task: id }, body: { revision } }).catch(() => undefined);
     }, lookTime);
     return () => clearTimeout(timer);
-  }, [canAct, unread, id, revision, commit]);
+  }, [canAct, unread, id, revision]);
 }
 
 const hour = 3_600_000;
