@@ -3,7 +3,7 @@ import { useState } from "react";
 const prefix = "signalbox.draft.";
 
 /** A text that a person writes. It survives a reload and a lost daemon, until it was sent. */
-export function useDraft(name: string): readonly [text: string, set: (text: string) => void] {
+export function useDraft(name: string): readonly [text: string, set: (text: string) => void, forgetSent: (sent: string) => void] {
   const [kept, setKept] = useState({ name, text: readDraft(name) });
   // Another question has another draft.
   if (kept.name !== name) setKept({ name, text: readDraft(name) });
@@ -11,7 +11,12 @@ export function useDraft(name: string): readonly [text: string, set: (text: stri
     setKept({ name, text });
     writeDraft(name, text);
   };
-  return [kept.name === name ? kept.text : readDraft(name), set];
+  return [kept.name === name ? kept.text : readDraft(name), set, (sent) => set(unsentText(readDraft(name), sent))];
+}
+
+/** What is left of a text once `sent` has been sent: nothing, what was added to it meanwhile, or all of a text that was changed. */
+export function unsentText(text: string, sent: string): string {
+  return text.startsWith(sent) ? text.slice(sent.length).trimStart() : text;
 }
 
 function readDraft(name: string): string {

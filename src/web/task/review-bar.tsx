@@ -11,7 +11,7 @@ import { useAct } from "../tasks/use-act.ts";
 import { Button } from "../ui/button.tsx";
 import { Problems } from "../ui/states.tsx";
 import { Line } from "../ui/text.tsx";
-import { type ReviewDraft, saidIn, textOf, withComment } from "./review-draft.ts";
+import { draftOf, type ReviewDraft, saidIn, textOf, withComment, withoutSent } from "./review-draft.ts";
 import { useIsNarrow } from "./use-is-narrow.ts";
 
 /** Actions that take words about the work, the ones that most likely are meant first. */
@@ -53,7 +53,8 @@ export function ReviewBar({
     const isAnswer = chosen.name === "answer" || chosen.name === "reply";
     const ofQuestion = isAnswer && question !== undefined ? { question: question.id } : {};
     if (!(await acting.act(chosen, { text, ...ofQuestion }))) return;
-    setDraft({ comments: [], remark: "" });
+    // The fields stay open while it is sent.
+    setDraft(withoutSent(draftOf(task.id), draft));
     // What was reviewed is where the next review begins. It is only a mark: if it fails, more is shown then.
     if (commit !== "") call(routes.seeTask, { params: { task: task.id }, body: { commit } }).catch(() => undefined);
   };

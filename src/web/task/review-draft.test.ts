@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type LineComment, type ReviewDraft, saidIn, textOf, withComment } from "./review-draft.ts";
+import { type LineComment, type ReviewDraft, saidIn, textOf, withComment, withoutSent } from "./review-draft.ts";
 
 const comment = (line: number, text: string, more: Partial<LineComment> = {}): LineComment => ({
   ...{ path: "src/a.ts", side: "new", line, code: "const a = 1;", commit: "1234567890abcdef", text },
@@ -36,4 +36,14 @@ test("a comment of spaces is kept while it is written, and not sent", () => {
   expect(draft.comments).toHaveLength(1);
   expect(saidIn(draft)).toEqual([]);
   expect(textOf(draft)).toBe("");
+});
+
+test("after a review was sent, only what was written meanwhile is left of the draft", () => {
+  const sent = [comment(3, "first"), comment(5, "second")].reduce(withComment, { ...nothing, remark: "Nearly." });
+  expect(withoutSent(sent, sent)).toEqual(nothing);
+  const meanwhile = [comment(5, "second, and why?"), comment(3, "removed line", { side: "old" })].reduce(withComment, sent);
+  const left = withoutSent({ ...meanwhile, remark: "Nearly.\n\nOne more." }, sent);
+  expect(left.comments.map(({ text }) => text)).toEqual(["second, and why?", "removed line"]);
+  expect(left.remark).toBe("One more.");
+  expect(withoutSent({ ...sent, remark: "Not at all." }, sent).remark).toBe("Not at all.");
 });

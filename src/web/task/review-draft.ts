@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { unsentText } from "../data/drafts.ts";
 
 /** What a person says about one line of a change. */
 export interface LineComment {
@@ -50,6 +51,12 @@ export function textOf(draft: ReviewDraft): string {
     return `${where}${at}\n> ${code.trim().slice(0, maxQuoted)}\n${text.trim()}`;
   });
   return [...(remark === "" ? [] : [remark]), ...comments].join("\n\n");
+}
+
+/** What is left of a draft once `sent` has been sent: what the person has written meanwhile. */
+export function withoutSent(draft: ReviewDraft, sent: ReviewDraft): ReviewDraft {
+  const isSent = (one: LineComment) => sent.comments.some((each) => isAt(each, one) && each.text === one.text);
+  return { comments: draft.comments.filter((each) => !isSent(each)), remark: unsentText(draft.remark, sent.remark) };
 }
 
 const nothing: ReviewDraft = { comments: [], remark: "" };

@@ -26,7 +26,7 @@ export function SayForm({
   input: Omit<ActionInput, "revision">;
   onClose?: () => void;
 }) {
-  const [text, setText] = useDraft(`${action.name} ${question?.id ?? task.id}`);
+  const [text, setText, forgetSent] = useDraft(`${action.name} ${question?.id ?? task.id}`);
   const [choice, setChoice] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
   const canAct = useCanAct();
@@ -39,7 +39,7 @@ export function SayForm({
   }, [hasFocus]);
   const send = async () => {
     if (!canSend) return;
-    if (await acting.act(action, { ...input, text, ...(choice === "" ? {} : { to: choice }) })) setText("");
+    if (await acting.act(action, { ...input, text, ...(choice === "" ? {} : { to: choice }) })) forgetSent(text);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
