@@ -1,5 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
 import type { TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
 import { ActionBar } from "../tasks/action-bar.tsx";
@@ -15,19 +16,28 @@ import { SeenMenu, useSeen } from "./seen.tsx";
 /** A task that waits: what it asks, what that is about, and the person's actions, in one place. */
 export function InboxTask({
   id,
+  revision,
   isWaiting,
   onDone,
   onBack,
 }: {
   id: string;
+  /** The task's revision in the list, which may know more than what was remembered of the task. */
+  revision: number;
   isWaiting: boolean;
   onDone: () => void;
   onBack: () => void;
 }) {
+  const client = useQueryClient();
   const actions = useQuery(queries.actions(id));
   const questions = useQuery(queries.questions);
   const changes = useQuery(queries.changes(id));
   const question = questions.data?.find((each) => each.task === id);
+  const isBehind = actions.data !== undefined && actions.data.task.revision < revision;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each newer revision is read, also while an older one is awaited.
+  useEffect(() => {
+    if (isBehind) void client.invalidateQueries({ queryKey: queries.actions(id).queryKey });
+  }, [isBehind, revision, id]);
   return (
     <Loaded query={actions} what="the task">
       {({ task, actions: all }) => (
@@ -65,6 +75,7 @@ export function InboxTask({
             <ActionBar
               task={task}
               actions={all}
+              isBehind={isBehind}
               question={question}
               commit={changes.data?.commit}
               onDone={({ name }) => {

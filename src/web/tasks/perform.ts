@@ -4,6 +4,7 @@ import type { ActionView } from "../../api/tasks.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { call } from "../data/client.ts";
 import type { TaskPartName } from "../search.ts";
+import { mergeTold, stopTold, type Told } from "./merge-answer.ts";
 
 /** What a person has seen and written when they act. */
 export interface ActionInput {
@@ -25,7 +26,7 @@ export type Way =
       readonly kind: "ask-daemon";
       readonly asksText?: string;
       readonly danger?: string;
-      send(task: string, action: ActionView, input: ActionInput): Promise<string>;
+      send(task: string, action: ActionView, input: ActionInput): Promise<string | Told>;
     }
   /** A part of the task's page shows it. */
   | { readonly kind: "show"; readonly part: TaskPartName }
@@ -37,19 +38,6 @@ const moved = ({ kind, task, why }: { kind: string; task: { status: string }; wh
   kind === "ignored" ? why : kind === "moved" ? `It is in ${task.status} now.` : `It stays in ${task.status}.`;
 const toldOf = (told: { run: string; how: "message" | "start" } | null) =>
   told === null ? "" : told.how === "message" ? ` ${told.run} is told.` : ` ${told.run} is started with it.`;
-const mergeTold = ({ state, reason, target, warnings }: MergeAnswer) =>
-  [
-    state === "merged" ? `Merged into ${target}.` : state === "lined-up" ? `In the queue of ${target}.` : reason,
-    ...warnings,
-  ]
-    .filter((each) => each !== "")
-    .join("\n");
-interface MergeAnswer {
-  readonly state: string;
-  readonly reason: string;
-  readonly target: string;
-  readonly warnings: readonly string[];
-}
 
 /** Every action that a task can offer, by its name on the command line. */
 export const ways: Readonly<Record<string, Way>> = {
@@ -76,8 +64,11 @@ export const ways: Readonly<Record<string, Way>> = {
     async send(task, _, input) {
       const body = input.commit === undefined || input.commit === "" ? {} : { commit: input.commit };
       const { change, merge, warnings } = await call(routes.approveTask, { ...given(task, input), body });
-      const did = merge !== null ? mergeTold(merge) : change !== null ? moved(change) : "Approved.";
-      return [did, ...warnings].join("\n");
+      const { text, tone } =
+        merge === null
+          ? { text: change === null ? "Approved." : moved(change), tone: "good" as const }
+          : mergeTold(merge);
+      return { text: [text, ...warnings].join("\n"), tone };
     },
   },
   "request-changes": {
@@ -109,7 +100,7 @@ export const ways: Readonly<Record<string, Way>> = {
   },
   "merge-cancel": {
     kind: "ask-daemon",
-    send: async (task, _, input) => mergeTold(await call(routes.cancelMerge, { ...given(task, input), body: {} })),
+    send: async (task, _, input) => stopTold(await call(routes.cancelMerge, { ...given(task, input), body: {} })),
   },
   continue: {
     kind: "ask-daemon",
