@@ -30,6 +30,10 @@ const script = `roles:
       steps:
         - section: { heading: "## Questions", text: "Where to?" }
         - cli: [task, update, --status, clarification]
+    - when: { prompt: "First plan", task: { branch: asks-five } }
+      steps:
+        - section: { heading: "## Questions", text: "Which cup?" }
+        - cli: [task, update, --status, clarification]
     - when: { prompt: "First plan", task: { branch: evil } }
       steps:
         - section: { heading: "## Questions", text: ${JSON.stringify(attacks.join("\n\n"))} }
@@ -96,14 +100,44 @@ test("a question is answered and the work is merged with the keyboard alone", as
   await page.keyboard.press("m");
   const dialog = page.getByRole("dialog");
   await dialog.getByText("1 commit into main, 1 file").waitFor();
+  // The page hears of the merge before its own request is answered.
+  await page.route("**/merge*", async (route) => {
+    const response = await route.fetch();
+    await page.getByText("This task does not wait for you now").waitFor();
+    await route.fulfill({ response });
+  });
   // The harmless button has the focus: Enter alone merges nothing.
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Do nothing");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await stage.until(id, ({ outcome }) => outcome === "done");
   await page.getByText("Nothing waits for you").waitFor();
+  await page.unrouteAll({ behavior: "wait" });
   expect(stage.git(stage.repository, "show", "main:asks.md")).toBe("as answered");
+  // The dry run of the dialog was not asked again, for a task that is over.
+  const types = (await stage.events(id)).map(({ type }) => type);
+  expect(types).toContain("merge.landed");
+  expect(types).not.toContain("request.rejected");
   expect(misdeeds).toEqual([]);
+});
+
+test("an action that is remembered of a task that has changed is not started", async () => {
+  const id = await waits("asks-five");
+  const { page, goTo } = visitor;
+  await goTo(`/?task=${id}`);
+  const action = page.locator("footer").getByRole("button", { name: /^Cancel/ });
+  await expect.poll(() => action.isEnabled()).toBe(true);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  await page.route(`**/${id}/actions*`, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await stage.call(routes.editTask, { params: { task: id }, body: { labels: ["urgent"] } });
+  await expect.poll(() => action.isDisabled()).toBe(true);
+  release();
+  await expect.poll(() => action.isEnabled()).toBe(true);
+  await page.unrouteAll({ behavior: "wait" });
+  await stage.call(routes.cancelTask, { params: { task: id }, body: {} });
 });
 
 test("what an agent writes runs nothing, loads nothing, and is seen", async () => {

@@ -142,7 +142,7 @@ function ActionMenu({ actions, start }: { actions: readonly ActionView[]; start:
               {action.label}
               {!action.allowed && <span className="block text-xs [overflow-wrap:anywhere]">{action.why}</span>}
             </span>
-            {action.key !== "" && <Key>{action.key}</Key>}
+            {action.key !== "" && <Key isHint>{action.key}</Key>}
           </button>
           {action.allowed && wayOf(action).kind === "terminal" && (
             <Command text={action.command} className="mb-1 ml-2" />

@@ -45,7 +45,8 @@ export function Toasts() {
   return (
     <output
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-3 bottom-16 z-30 flex flex-col items-end gap-2 md:bottom-4"
+      // Below the header: at the bottom they would cover the buttons that a person needs next.
+      className="pointer-events-none fixed inset-x-3 top-14 z-30 flex flex-col items-end gap-2"
     >
       {shown.map((toast) => (
         <OneToast key={toast.id} toast={toast} />
