@@ -30,10 +30,6 @@ const script = `roles:
       steps:
         - section: { heading: "## Questions", text: "Where to?" }
         - cli: [task, update, --status, clarification]
-    - when: { prompt: "First plan", task: { branch: asks-five } }
-      steps:
-        - section: { heading: "## Questions", text: "Which cup?" }
-        - cli: [task, update, --status, clarification]
     - when: { prompt: "First plan", task: { branch: evil } }
       steps:
         - section: { heading: "## Questions", text: ${JSON.stringify(attacks.join("\n\n"))} }
@@ -119,25 +115,6 @@ test("a question is answered and the work is merged with the keyboard alone", as
   expect(types).toContain("merge.landed");
   expect(types).not.toContain("request.rejected");
   expect(misdeeds).toEqual([]);
-});
-
-test("an action that is remembered of a task that has changed is not started", async () => {
-  const id = await waits("asks-five");
-  const { page, goTo } = visitor;
-  await goTo(`/?task=${id}`);
-  const action = page.locator("footer").getByRole("button", { name: /^Cancel/ });
-  await expect.poll(() => action.isEnabled()).toBe(true);
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  await page.route(`**/${id}/actions*`, async (route) => {
-    await held;
-    await route.continue();
-  });
-  await stage.call(routes.editTask, { params: { task: id }, body: { labels: ["urgent"] } });
-  await expect.poll(() => action.isDisabled()).toBe(true);
-  release();
-  await expect.poll(() => action.isEnabled()).toBe(true);
-  await page.unrouteAll({ behavior: "wait" });
-  await stage.call(routes.cancelTask, { params: { task: id }, body: {} });
 });
 
 test("what an agent writes runs nothing, loads nothing, and is seen", async () => {

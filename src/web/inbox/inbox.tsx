@@ -75,7 +75,7 @@ export function Inbox() {
                   <InboxTask
                     key={chosen}
                     id={chosen}
-                    revision={rows.find(({ id }) => id === chosen)?.revision ?? 0}
+                    row={rows.find(({ id }) => id === chosen)}
                     isWaiting={ids.includes(chosen)}
                     onDone={() => choose(neighbourOf(ids, chosen))}
                     onBack={() => choose(undefined)}
