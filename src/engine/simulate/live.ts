@@ -1,5 +1,5 @@
 import { apply, type Effect, type TaskEvent } from "../decision.ts";
-import type { Step } from "../explore/step.ts";
+import { driverOf, type Step } from "../explore/step.ts";
 import { stimuli } from "../explore/stimuli.ts";
 import { type Taken, takeStep, type World } from "../explore/world.ts";
 import type { Task } from "../task.ts";
@@ -122,7 +122,7 @@ export function trace(step: Step, before: World, { events, effects, world }: Tak
 function drawStep(workflow: Workflow, world: World, random: Random, age: number, accidents: number) {
   const candidates = stimuli(workflow, world).map((step) => ({
     step,
-    weight: weightOf(workflow, step, age, accidents),
+    weight: weightOf(workflow, world.task, step, age, accidents),
   }));
   while (candidates.length > 0) {
     const [drawn] = candidates.splice(draw(candidates, random), 1);
@@ -144,7 +144,8 @@ function draw(candidates: readonly { readonly weight: number }[], random: Random
 }
 
 /** Most steps succeed; cancellations are rare until `cancelAfter`. */
-function weightOf(workflow: Workflow, step: Step, age: number, accidents: number): number {
+function weightOf(workflow: Workflow, task: Task, step: Step, age: number, accidents: number): number {
+  if (driverOf(step, task) === "mishap" || step.poolFull || step.isFinal) return 0.02 * accidents;
   const target: State | undefined = step.to === undefined ? undefined : workflow.states[step.to];
   if (step.by === "human" && (target?.outcome === "cancelled" || target?.outcome === "failed"))
     return age > cancelAfter ? 40 : 0.05;

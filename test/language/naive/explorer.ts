@@ -237,7 +237,8 @@ function after(place: Place, { task, effects, events }: Changed): Place {
 
 function mayFail(effects: readonly Effect[], place: Place, task: Task): boolean {
   if (task.phase === "over") return false;
-  if (effects.length > 0) return effects.some(({ action }) => action !== "notify_agent" && action !== "kill_agent");
+  if (effects.length > 0)
+    return effects.some(({ action }) => !["notify_agent", "kill_agent", "notify"].includes(action));
   return place.owes && place.task.phase === task.phase;
 }
 

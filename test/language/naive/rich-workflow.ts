@@ -9,7 +9,7 @@ export function richWorkflow(seed: number): string {
   const random = createRandom(seed);
   const between = (least: number, most: number) => least + Math.floor(random.next() * (most - least + 1));
   const chance = (probability: number) => random.next() < probability;
-  const one = <T>(...among: readonly T[]): T => among[between(0, among.length - 1)] as T;
+  const one = <T>(...among: readonly [T, ...T[]] | readonly T[]): T => among[between(0, among.length - 1)] as T;
   const maybe = (probability: number, text: () => string): readonly string[] => (chance(probability) ? [text()] : []);
 
   const names = Array.from({ length: between(2, 4) }, (_, i) => `s${i}`);
@@ -187,7 +187,7 @@ export function richWorkflow(seed: number): string {
     "roles:",
     `  worker: { mode: session, prompt: p, keep: ${chance(0.4)}${chance(0.2) ? ", tools: [work_complete]" : ""} }`,
     `  coder: { mode: turn, prompt: p, keep: ${chance(0.2)}, limits: { attempts: ${between(1, 2)} } }`,
-    `  builder: { mode: steps, prompt: p, limits: { steps: ${one(1, 3, '"{rounds}"')}, attempts: ${between(1, 2)} } }`,
+    `  builder: { mode: steps, prompt: p, limits: { steps: ${one("1", "3", '"{rounds}"')}, attempts: ${between(1, 2)} } }`,
     "  critic: { mode: turn, prompt: p, result: verdict }",
     '  scout: { mode: turn, prompt: p, result: verdict, model: "{models}" }',
     "  talker: { mode: dialogue, prompt: p, result: verdict, until: { good: true } }",
