@@ -20,7 +20,9 @@ export function sampleAnswers(
   const varied = [...new Set(fields)].filter((field) => propertyOf(schema, field) !== undefined);
   if (!isJsonObject(sample) || varied.length === 0) return [sample];
   const rest = Object.entries(sample).filter(([name]) => !varied.includes(name));
-  const choices = varied.map((field) => choicesOf(schema, field, compared[field] ?? []));
+  const choices = varied.map((field) =>
+    choicesOf(schema, field, Object.hasOwn(compared, field) ? (compared[field] ?? []) : []),
+  );
   const count = choices.reduce((product, choice) => product * choice.length, 1);
   const rows = count <= maxCombinations ? combinations(choices) : oneAtATime(choices);
   // Object.fromEntries instead of assignment: a field may be called `__proto__`.

@@ -172,7 +172,13 @@ export function variantsOf(workflow: Workflow, bound: number): readonly Variant[
         compared.has(name) &&
         workflow.presets[preset]?.[name] === undefined,
     );
-    const switches = Object.fromEntries(free.slice(0, maxSwitches).map((name) => [name, [false, true]]));
+    const policies = Object.values(workflow.states).flatMap(({ wait }) =>
+      wait.kind === "fan_out" ? (named(wait.policy) ?? []) : [],
+    );
+    const switches: Record<string, readonly SettingValue[]> = Object.fromEntries([
+      ...free.slice(0, maxSwitches).map((name) => [name, [false, true]]),
+      ...policies.map((name) => [name, distinctValues([workflow.settings[name]?.default ?? "", "stop"])]),
+    ]);
     const small = cut(workflow, preset, bound);
     return combinations(switches).map((settings) => ({ preset, settings: { ...small, ...settings } }));
   });

@@ -64,8 +64,7 @@ export function explore(
   const out: number[][] = [];
   const held = new Map<string, Map<string, number>>();
   const known = new Map<string, number>();
-  const visit = (world: World, via: number | undefined, created: string | undefined): number => {
-    const key = positions.key(world);
+  const visit = (world: World, via?: number, created?: string, key = positions.key(world)): number => {
     const before = known.get(key);
     if (before !== undefined) return before;
     known.set(key, nodes.length);
@@ -74,17 +73,17 @@ export function explore(
     return nodes.length - 1;
   };
 
-  const add = (from: number, { step, taken }: Outcome) => {
+  const add = (from: number, { step, taken }: Outcome, key?: string) => {
     const here = (nodes[from] as Node).world;
     const edge = edges.length;
-    const to = visit(taken.world, edge, undefined);
+    const to = visit(taken.world, edge, undefined, key);
     const cause = causeOf(taken.events);
     const driver = driverOf(step, here.task);
     // Of many answers and facts that lead to the same, one is enough; what agents may ask for is all of interest.
     const word =
       driver === "mishap" || taken.world.task.held === here.task.held ? undefined : taken.world.task.held?.word;
-    const words = held.get(taken.world.task.status) ?? new Map<string, number>();
-    const isNewWord = word !== undefined && !words.has(word);
+    const words = word === undefined ? undefined : held.get(taken.world.task.status);
+    const isNewWord = word !== undefined && words?.has(word) !== true;
     const isKnown =
       !isNewWord &&
       driver !== "agent" &&
@@ -96,7 +95,7 @@ export function explore(
     edges.push({ from, to, step, driver, cause });
     out[from]?.push(edge);
     if (!isNewWord) return;
-    held.set(taken.world.task.status, words.set(word, edge));
+    held.set(taken.world.task.status, (words ?? new Map<string, number>()).set(word, edge));
   };
 
   const roots: number[] = [];
@@ -111,7 +110,8 @@ export function explore(
         const here = (nodes[at] as Node).world;
         for (const outcome of outcomes(workflow, here)) {
           if (!mishaps && isMishap(outcome.step, here.task)) continue;
-          if (isOrdinary(outcome.step, here.task) || known.has(positions.key(outcome.taken.world))) add(at, outcome);
+          const key = positions.key(outcome.taken.world);
+          if (isOrdinary(outcome.step, here.task) || known.has(key)) add(at, outcome, key);
           else interruptions.push({ from: at, outcome });
         }
       }

@@ -33,14 +33,14 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
   return {
     key(world) {
       const { task } = world;
-      const { status, phase, wait } = task;
+      const { status, phase } = task;
       let key = `${status} ${phase} ${crashes(task)}${keepsAttended(task) ? "a" : ""}${world.workspace ? "w" : ""}`;
       for (const [name, cap] of caps.counters) key += ` ${Math.min(task.counters[name] ?? 0, cap)}`;
       for (const [name, cap] of caps.visits) key += ` ${Math.min(task.visits[name] ?? 0, cap)}`;
       for (const name of relevant) key += world.past[name] ? " 1" : " 0";
       key += runsKey(task);
       if (task.held !== undefined) key += ` held ${wordClass(task.held)} ${task.held.again}`;
-      const small = waitOf({ ...task, wait });
+      const small = waitOf(task);
       if (small !== noProgress) key += waitKey(small);
       const results = keptResults(task, workflow.states[status], itemSchemas);
       for (const name in results) key += ` ${name} ${JSON.stringify(results[name])}`;

@@ -15,11 +15,11 @@ export function stimuli(workflow: Workflow, world: World): readonly Step[] {
 
 /** Every step that can be taken next, and what it leads to. The order depends only on the order of the file. */
 export function outcomes(workflow: Workflow, world: World): readonly Outcome[] {
-  return steps(workflow, world).flatMap((step) => outcomesOf(workflow, world, step));
+  return requests(workflow, world).flatMap((step) => outcomesOf(workflow, world, step));
 }
 
 /** Everything that may be asked or reported next; the engine refuses what makes no sense. */
-function steps(workflow: Workflow, world: World): readonly Step[] {
+export function requests(workflow: Workflow, world: World): readonly Step[] {
   const { task } = world;
   const state = workflow.states[task.status];
   if (state === undefined || task.phase === "over") return [];
