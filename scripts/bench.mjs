@@ -10,12 +10,14 @@ const all = [
   "git",
   "agents",
   "terminal",
+  "dashboard",
   "sessions",
   "crew",
   "team",
   "pipeline",
   "findings",
   "lists",
+  "web",
 ];
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !all.includes(name));

@@ -18,8 +18,8 @@ export function isPageCurrent(folder: string): boolean {
   return globSync(inputs, { cwd: root }).every((file) => statSync(join(root, file)).mtimeMs <= built);
 }
 
-/** Builds the page for browsers into the folder: `index.html` and `assets/`. */
-export async function buildPage(folder: string, version: string): Promise<void> {
+/** Builds the page for browsers, or another one of the same libraries, into the folder: `index.html` and `assets/`. */
+export async function buildPage(folder: string, version: string, from = source): Promise<void> {
   // The page's libraries are loaded only here: a checkout that cannot load them still has its programs.
   const [{ build }, { default: react }, { default: tailwind }] = await Promise.all([
     import("vite"),
@@ -32,7 +32,7 @@ export async function buildPage(folder: string, version: string): Promise<void> 
   await build({
     configFile: false,
     mode: "production",
-    root: source,
+    root: from,
     base: "/",
     logLevel: "warn",
     plugins: [bareRoutes, react(), tailwind()],
@@ -45,7 +45,11 @@ export async function buildPage(folder: string, version: string): Promise<void> 
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      rolldownOptions: { checks: { pluginTimings: false } },
+      rolldownOptions: {
+        checks: { pluginTimings: false },
+        // What screens share would otherwise be many small files: together they are smaller, and take fewer requests.
+        output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } },
+      },
     },
     worker: { format: "es" },
   });

@@ -9,7 +9,7 @@ import { opencode } from "./adapters/harness/opencode/opencode.ts";
 import { scripted } from "./adapters/harness/scripted.ts";
 import { spawnCommands, systemClock } from "./adapters/system.ts";
 import { cacheDetection, type Harnesses } from "./daemon/agents/harnesses.ts";
-import { ownProgram } from "./daemon/agents/run-order.ts";
+import { ownProgram } from "./daemon/agents/run-programs.ts";
 import type { AgentConfig } from "./home/agent-fields.ts";
 import { loginOf } from "./home/logins.ts";
 import { type Places, packageVersion } from "./home/places.ts";

@@ -18,7 +18,7 @@ import { createTmux } from "./adapters/tmux/tmux.ts";
 import { errorBodyOf } from "./api/client.ts";
 import { createHarnesses } from "./app-harnesses.ts";
 import { notifierOf, notifyChannels, openChatOf, openStore, startWatchdog, type Watchdog } from "./app-parts.ts";
-import { ownFile, ownProgram, placeRunPrograms } from "./daemon/agents/run-order.ts";
+import { ownFile, ownProgram, placeRunPrograms } from "./daemon/agents/run-programs.ts";
 import { createAuthorise } from "./daemon/authorise.ts";
 import { publishAgents } from "./daemon/callers.ts";
 import type { CorePorts } from "./daemon/core-ports.ts";

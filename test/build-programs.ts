@@ -16,7 +16,9 @@ export default function buildPrograms(project?: TestProject): (() => void) | und
   const folder = mkdtempSync(join(tmpdir(), "signalbox-built-"));
   chmodSync(folder, 0o755);
   // Only tests in a browser need the page, whose libraries take seconds to bundle.
-  const page = project?.vitest.projects.some(({ name }) => name === "web") ? "--must-have-page" : "--no-page";
+  const page = project?.vitest.projects.some(({ name }) => name === "web" || name === "long")
+    ? "--must-have-page"
+    : "--no-page";
   execFileSync(process.execPath, [join(root, "scripts/build.ts"), join(folder, "dist"), page], { stdio: "inherit" });
   copyFileSync(join(root, "package.json"), join(folder, "package.json"));
   mkdirSync(join(folder, "bin"));

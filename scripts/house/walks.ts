@@ -208,7 +208,7 @@ export const walks: readonly Walk[] = [
           "daemon/agents/agents.ts: createAgents",
           { at: "daemon/agents/start-run.ts: spawnAgent", link: "by an effect" },
           "daemon/agents/dispatch.ts: createDispatch",
-          "daemon/agents/run-order.ts: runPrompt",
+          "daemon/agents/run-order.ts: launchRun",
           "engine/prompt.ts: buildPrompt",
           { at: "adapters/harness/scripted.ts: scripted", link: "through a port" },
           { at: "adapters/tmux/tmux.ts: createTmux", link: "through a port" },

@@ -141,9 +141,12 @@ export const closeCodes = {
 interface Socket {
   send(text: string): void;
   close(): void;
-  onmessage: ((event: { data: never }) => void) | null;
-  onclose: ((event: { code: number; reason: string }) => void) | null;
+  onmessage: Hears<{ data: unknown }> | null;
+  onclose: Hears<{ code: number; reason: string }> | null;
 }
+
+/** Each kind of WebSocket has a class of its own for events: as a method, a listener may take only a part of it. */
+type Hears<Event> = { hear(event: Event): void }["hear"];
 
 export interface TerminalListener {
   /** The whole screen, after each change; undefined while the run has no window. */

@@ -11,8 +11,7 @@ export async function haltTask<T>(
   const releases = [...tasks].map((each) => commands.stop(each));
   try {
     if (agents === undefined) return await then();
-    const runs = await agents.brake.runsOf((run) => tasks.has(run.task));
-    return await agents.brake.hold(runs, { word: "lost", reason }, then);
+    return await agents.brake.holdTasks(tasks, { word: "lost", reason }, then);
   } finally {
     for (const release of releases) release();
   }

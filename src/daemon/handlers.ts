@@ -11,6 +11,7 @@ import type { Upgrading } from "./http/upgrade.ts";
 import { bounded } from "./refusals.ts";
 import { addAgents, assignAgent, cleanAgents, clearAgent, listAgents, listHarnesses } from "./requests/agents.ts";
 import { openPullRequest, syncTask } from "./requests/branch-task.ts";
+import { showConfig } from "./requests/config.ts";
 import { listConversations } from "./requests/conversations.ts";
 import { getCrew, giveTicket, restartSlot, runCrew, stopCrew } from "./requests/crew.ts";
 import {
@@ -70,6 +71,7 @@ import { attachTask, getScreen, listMessages, sendMessage } from "./requests/see
 import { getArtifact, seeTask, taskGraph } from "./requests/task-views.ts";
 import { createTask, getTask } from "./requests/tasks.ts";
 import { changeTicket, getTicket, listTickets } from "./requests/tickets.ts";
+import { listTimeline } from "./requests/timeline.ts";
 import { listUsage } from "./requests/usage.ts";
 import { refusePlain, watchTerminal } from "./requests/watch-terminal.ts";
 import {
@@ -305,6 +307,8 @@ const handlers = {
   getWorkflow,
   listMerges,
   doctor,
+  listTimeline,
+  showConfig,
   makeWebLink,
   openWebSession,
   listWebSessions,

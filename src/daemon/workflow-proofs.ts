@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import type { WorkflowProof } from "../api/workflows.ts";
-import { ownFile } from "./agents/run-order.ts";
+import { ownFile } from "./agents/run-programs.ts";
 
 /** Everything that a proof depends on. */
 export interface ProofOrder {

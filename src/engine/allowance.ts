@@ -3,6 +3,7 @@ import { sentences } from "../text.ts";
 import { decide } from "./decide.ts";
 import type { Reason } from "./decision.ts";
 import { stateOf } from "./enter.ts";
+import { onlyElsewhere } from "./held-advice.ts";
 import { targetsFor } from "./move.ts";
 import { askedOf, isMergedFrom, isPersonsTurn, personsVerbs, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Facts, Request } from "./request.ts";
@@ -198,7 +199,8 @@ function whyNobodyWaits(workflow: Workflow, task: Task, namesState = false): Rea
   }
   if (held !== undefined) {
     const text = `The task is held, and does not wait for an answer: ${held.reason}`;
-    return { code: "not-waiting", text, fix: `Fix the cause, then: signalbox task continue ${id}` };
+    const elsewhere = onlyElsewhere(workflow, task)?.join("\n");
+    return { code: "not-waiting", text, fix: elsewhere ?? `Fix the cause, then: signalbox task continue ${id}` };
   }
   if (wait.turn === "reply" || wait.turn === "confirm") {
     const text = "The agent is in a dialogue with you, and waits for your reply.";

@@ -41,6 +41,19 @@ test("a task that is held for a conflict is given to its agent with sync, where 
   expect(heldAdvice(flow(), task(other)).fix).toBe("Fix the cause, then try again: signalbox task continue k2m4p");
 });
 
+test("a task whose agent the workflow cannot start again is moved elsewhere, because to continue it is refused", () => {
+  const held = { reason: "It was ended by SIGKILL.", word: "exit", again: "wait" } as const;
+  const ended = (status: string) => ({ ...task(held), status, wait: { skipped: false } }) as unknown as Task;
+  const classic = builtIn("classic");
+  expect(heldAdvice(classic, ended("clarification")).fix).toBe(
+    "Its agent cannot be started again here, so move it to working: signalbox task update k2m4p --status working",
+  );
+  expect(heldAdvice(classic, ended("reviewing")).fix).toBe(
+    "Its agent cannot be started again here, so merge its work: signalbox task merge k2m4p",
+  );
+  expect(heldAdvice(classic, ended("working")).fix).toContain("try again: signalbox task continue k2m4p");
+});
+
 test("unreviewed work is sent back only where a person can do so, and to a named state where there are several", () => {
   const sent = (...ways: readonly string[]) =>
     unreviewedAdvice(flow(...ways), task()).flatMap(

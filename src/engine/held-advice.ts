@@ -1,6 +1,6 @@
 import { firstStatement } from "../text.ts";
 import { isUnsettled } from "./findings.ts";
-import { mergesOnWord, waysBack } from "./persons-turn.ts";
+import { isMergedFrom, mergesOnWord, waysBack } from "./persons-turn.ts";
 import type { Task } from "./task.ts";
 import type { Way, Workflow } from "./workflow.ts";
 
@@ -18,6 +18,8 @@ export function heldAdvice(
   const verb = held?.again === "effects" ? "retry" : "continue";
   if (workflow !== undefined && why.includes(notReviewed))
     return { text: firstStatement(why), fix: unreviewedAdvice(workflow, task).join("\n") };
+  const elsewhere = onlyElsewhere(workflow, task);
+  if (elsewhere !== undefined) return { text: why, fix: elsewhere.join("\n") };
   const again = `signalbox task ${verb} ${id}`;
   if (held?.word === "conflict" && held.again === "do")
     return {
@@ -28,6 +30,25 @@ export function heldAdvice(
   const look = isOfRun ? [`See all that its agent said: signalbox task logs ${id}`] : [];
   const lines = [`Fix the cause, then try again: ${again}`, ...look, ...dismissals(task), ...otherWays(workflow, task)];
   return { text: why, fix: lines.join("\n") };
+}
+
+/**
+ * What a person can do, a line each, where the workflow cannot start the state's agent again, so that to continue the held task is
+ * refused.
+ */
+export function onlyElsewhere(
+  workflow: Workflow | undefined,
+  { id, status, held, wait }: Task,
+): readonly string[] | undefined {
+  const state = workflow?.states[status];
+  if (workflow === undefined || state?.wait.kind !== "open" || state.respawn !== undefined) return undefined;
+  if (held?.again !== "wait" || wait.skipped) return undefined;
+  const moves = waysBack(workflow, state).all.map(
+    (to) => `move it to ${to}: signalbox task update ${id} --status ${to}`,
+  );
+  const merge = isMergedFrom(workflow, state) ? [`merge its work: signalbox task merge ${id}`] : [];
+  const [first = `end the task: signalbox task cancel ${id}`, ...others] = [...merge, ...moves];
+  return [`Its agent cannot be started again here, so ${first}`, ...others.map((other) => `Or ${other}`)];
 }
 
 /** A review that leaves findings without an answer is refused; a person can dismiss them, then the review is tried again. */

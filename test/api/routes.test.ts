@@ -862,6 +862,9 @@ describe("views for dashboards", () => {
     expect((await get("/v1/workflows/brew")).json).toMatchObject({ name: "brew", from: "user" });
     expect((await get("/v1/merges?project=coffee")).json.queues).toEqual([]);
     expect((await get("/v1/doctor")).json.checks).not.toEqual([]);
+    const timeline = (await get("/v1/timeline?project=coffee")).json.tasks;
+    expect(timeline).toContainEqual(expect.objectContaining({ id, status: "todo" }));
+    expect((await get("/v1/config")).json.settings).toContainEqual(expect.objectContaining({ key: "harness" }));
   });
 });
 

@@ -13,6 +13,7 @@ import { createPage } from "../../src/daemon/http/page.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { actions } from "../../src/engine/actions.ts";
+import type { PartialConfig } from "../../src/home/config-fields.ts";
 import { ensureHumanToken } from "../../src/home/human-token.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
@@ -45,13 +46,16 @@ export interface StageOptions {
   readonly page?: string;
   /** The factor by which timers are faster. */
   readonly haste?: number;
+  /** Whether each answer is compared with its schema, which takes longer than most answers. */
+  readonly checkAnswers?: boolean;
 }
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
-/** The whole daemon in this process, with its own home; every answer is checked against its schema. */
+/** The whole daemon in this process, with its own home; unless told otherwise, every answer is checked against its schema. */
 export async function startStage(options: StageOptions = {}) {
   const { version = "1.2.3", performers = everyAction, home = newHome(), haste = 1 } = options;
+  const { checkAnswers = true } = options;
   const places = homePlaces(home);
   for (const folder of [home, places.run, dirname(places.socket), places.workflows, places.workspaces, places.control])
     makePrivateFolder(folder);
@@ -61,6 +65,7 @@ export async function startStage(options: StageOptions = {}) {
   let ahead = 0;
   let stops = 0;
   let publicOrigin = "";
+  let configured: PartialConfig = { notifyDesktop: false };
   const log = silentLog((message, fields) => complaints.push([message, fields]));
   const store = openSqliteStore(places.database);
   const humanToken = ensureHumanToken(places);
@@ -77,7 +82,7 @@ export async function startStage(options: StageOptions = {}) {
     ...(options.workspaces ? { workspacesOf: realWorkspaces(places).workspacesOf } : {}),
     git: createGit({ env: process.env }),
     ticketsOf: ({ path }) => ticketFiles(join(path, ".tickets")),
-    config: () => ({ values: { notifyDesktop: false }, problems: [] }),
+    config: () => ({ values: configured, problems: [] }),
     webDoor: {
       open: async () => tcp.address,
       close: async () => {},
@@ -97,7 +102,7 @@ export async function startStage(options: StageOptions = {}) {
   ]);
   const ports = {
     ...{ handlers: Object.fromEntries(handlers), callers: core.callers, authorise: createAuthorise(core) },
-    ...{ sessions: core.sessions, log, version, checkAnswers: true, upgradings: createUpgradings(core) },
+    ...{ sessions: core.sessions, log, version, checkAnswers, upgradings: createUpgradings(core) },
     ...{ publicOrigin: () => publicOrigin, ...(options.page === undefined ? {} : { page: createPage(options.page) }) },
   };
   const socket = await serveSocket(ports, places.socket);
@@ -115,6 +120,10 @@ export async function startStage(options: StageOptions = {}) {
     /** The logged errors. */
     complaints,
     stops: () => stops,
+    /** Sets what the person's configuration says. */
+    configure: (values: PartialConfig) => {
+      configured = { notifyDesktop: false, ...values };
+    },
     /** Sets the origin of a tunnel. */
     usePublicOrigin: (origin: string) => {
       publicOrigin = origin;

@@ -366,3 +366,50 @@ describe("the doctor", () => {
     expect(json.ok).toBe(false);
   });
 });
+
+describe("the time line", () => {
+  test("has each task's stretches until now, and only those of the window", async () => {
+    const { id } = await create();
+    const { json } = await get("/v1/timeline?project=coffee");
+    const line = json.tasks.find((task: { id: string }) => task.id === id);
+    expect(line).toMatchObject({ status: "todo", outcome: null });
+    expect(line.stretches.at(0).from).toBe(line.createdAt);
+    expect(line.stretches.at(-1)).toMatchObject({ state: "todo", until: json.until, dollars: null, unknown: 0 });
+    const few = (await get("/v1/timeline?limit=1")).json;
+    expect([few.tasks.length, few.more]).toEqual([1, json.tasks.length - 1]);
+  });
+
+  test("refuses a beginning that is no date, and a project that is not there", async () => {
+    expect((await get("/v1/timeline?since=yesterday")).json.error.code).toBe("request.invalid");
+    expect((await get("/v1/timeline?project=tea")).status).toBe(404);
+  });
+});
+
+describe("the configuration", () => {
+  const setting = async (key: string, query = "") =>
+    (await get(`/v1/config${query}`)).json.settings.find((each: { key: string }) => each.key === key);
+
+  test("is shown with where each value comes from; a project's own record and file go before the person's", async () => {
+    expect(await setting("pool_size")).toMatchObject({ value: "4", source: "default", level: "project" });
+    expect(await setting("pool_size", "?project=coffee")).toMatchObject({ value: "1000", source: "project" });
+    const file = join(coffee, ".signalbox", "config.yml");
+    mkdirSync(join(coffee, ".signalbox"), { recursive: true });
+    writeFileSync(file, "keep: [venv]\nsetup: [make]\n");
+    expect(await setting("keep", "?project=coffee")).toMatchObject({ value: "[venv]", source: "repository" });
+    const { notes } = (await get("/v1/config?project=coffee")).json;
+    expect(notes).toEqual([expect.objectContaining({ fix: "signalbox trust --config --project coffee" })]);
+    writeFileSync(file, "keep: nothing like a list\n");
+    const broken = (await get("/v1/config?project=coffee")).json;
+    expect(broken.problems).toHaveLength(1);
+    expect(broken.settings).not.toEqual([]);
+    writeFileSync(file, "");
+  });
+
+  test("is shown without values that may have secrets in them", async () => {
+    stage.configure({ setup: ["env", "TOKEN=abc", "true"], notifyWebhook: "https://a.b/c", keep: ["venv"] });
+    expect(await setting("setup")).toMatchObject({ hidden: true, value: "", source: "user" });
+    expect(await setting("notify.webhook")).toMatchObject({ hidden: true, value: "", source: "user" });
+    expect(await setting("keep")).toMatchObject({ hidden: false, value: "[venv]" });
+    stage.configure({});
+  });
+});

@@ -168,6 +168,22 @@ for (const { name, damage, reason, workspaces } of damages) {
   });
 }
 
+test("an agent whose program is being started while its task is cancelled does not outlive the cancellation", async () => {
+  const stage = await startBrakeStage();
+  const gate = Promise.withResolvers<void>();
+  stage.starting.push(gate.promise);
+  await stage.create("b1111");
+  await stage.core.submit("b1111", { kind: "continue", actor: { role: "human" } });
+  await expect.poll(() => stage.starting, { timeout: 20_000 }).toEqual([]);
+  // The hook of this way would run a command before anything else ended the agent.
+  expect(await stage.ask("moveTask", { task: "b1111" }, { to: "swept" })).toMatchObject({ kind: "moved" });
+  gate.resolve();
+  await expect.poll(() => stage.isOver("b1111"), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => stage.store.openEffects("b1111"), { timeout: 20_000 }).toEqual([]);
+  expect(await stage.store.runs.list({ task: "b1111" })).toMatchObject([{ endedAt: expect.any(Number) }]);
+  expect(stage.processes.started).toHaveLength(1);
+});
+
 test("pause --now ends the agents of all tasks, even if one task is broken and one agent does not end", async () => {
   const stage = await startBrakeStage();
   const [first] = [await stage.begin("b1111"), await stage.begin("b2222"), await stage.begin("b3333")];

@@ -107,6 +107,13 @@ test.each([
   expect((await live({ seed, faults: planFaults(seed, "plans"), ...team })).violations).toEqual([]);
 });
 
+test.each([[3802, "an agent whose program is prepared while its task is cancelled is not started, nor asked again"]])(
+  "seed %d of team, with deaths at named calls: %s",
+  async (seed) => {
+    expect((await live({ seed, faults: planLife(seed, "plans"), ...team })).violations).toEqual([]);
+  },
+);
+
 test("seed 784 of crew: a daemon does not wait for an answer that a dead daemon was waiting for", async () => {
   const life = await live({ seed: 784, faults: planFaults(784), ...readSimulated("crew") });
   expect(life.violations).toEqual([]);
@@ -140,5 +147,10 @@ test("half of the seeds have deaths at named calls, and keep their other faults"
 
 test("seed 79 of a crowd of team: a merge that was about to be refused when the daemon died is not made by the next one", async () => {
   const life = await live({ seed: 79, faults: planFaults(79, "plans"), crowd: drawCrowd(79), ...team });
+  expect(life.violations).toEqual([]);
+});
+
+test("seed 73 of a crowd of team, with deaths at named calls: an agent that was idle when the daemon died waits for a seat", async () => {
+  const life = await live({ seed: 73, faults: planLife(73, "plans"), crowd: drawCrowd(73), ...team });
   expect(life.violations).toEqual([]);
 });

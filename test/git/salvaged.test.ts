@@ -31,7 +31,15 @@ test("salvages are listed with task, time, files and parent commit, the newest f
   const parent = (of: typeof tree) => of.git("rev-parse", "HEAD").slice(0, 10);
   expect(await control.listSalvaged()).toEqual([
     { ...second.saved, task: "t2", at: date + 5_000, files: 1, size: 6, repositories: [], on: `${parent(tree)} first` },
-    { ...first.saved, task: "t1", at: date, files: 3, size: 10, repositories: [], on: `${parent(clone)} Brew stronger` },
+    {
+      ...first.saved,
+      task: "t1",
+      at: date,
+      files: 3,
+      size: 10,
+      repositories: [],
+      on: `${parent(clone)} Brew stronger`,
+    },
   ]);
 });
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { bubblewrap } from "../../src/adapters/sandbox/bubblewrap.ts";
 import { spawnCommands } from "../../src/adapters/system.ts";
 import { createConfine } from "../../src/daemon/agents/confine.ts";
-import { ownProgram } from "../../src/daemon/agents/run-order.ts";
+import { ownProgram } from "../../src/daemon/agents/run-programs.ts";
 import { plainRun } from "../../src/engine/run-spec.ts";
 import { agentConfig } from "../../src/home/agent-fields.ts";
 import { homePlaces } from "../../src/home/places.ts";

@@ -125,6 +125,9 @@ scenario(
     expect(await life.isHeld()).toMatchObject({ status: "working", crashCount: 1, session: "dead", needsPerson: true });
     await life.does("respawn");
     await life.until(({ crashCount, held }) => crashCount === 2 && held !== null);
+    // The rule counts in a row: what a person continues has still failed before.
+    await life.does("continue");
+    await life.until(({ crashCount, held }) => crashCount === 3 && held !== null);
     expect((await life.now()).status).toBe("working");
     await life.hasWorkspace();
   },

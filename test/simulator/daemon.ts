@@ -13,10 +13,11 @@ import { homePlaces } from "../../src/home/places.ts";
 import type { ControlRepository } from "../../src/ports/control-repository.ts";
 import type { Git } from "../../src/ports/git.ts";
 import type { Harness } from "../../src/ports/harness.ts";
-import type { ProcessTable } from "../../src/ports/processes.ts";
+import type { Processes, ProcessOrder, ProcessTable } from "../../src/ports/processes.ts";
 import { isCheckout, type Kept } from "../../src/ports/records.ts";
 import type { Collection, Project, SavedDecision, Store, StoredTask } from "../../src/ports/store.ts";
 import type { Commands, Log } from "../../src/ports/system.ts";
+import type { Terminal, WindowOrder } from "../../src/ports/terminal.ts";
 import type { WorkspaceKind } from "../../src/ports/workspaces.ts";
 import type { ProjectFiles } from "../../src/project-tests/finders.ts";
 import type { Programs } from "./agents.ts";
@@ -163,7 +164,7 @@ export function startDaemon(ports: DaemonPorts): Daemon {
     filesIn: ports.filesIn,
     ticketsOf: () => tickets,
     forgeOf: async () => forge,
-    agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, terminal, processes },
+    agents: { env: {}, table: nobody, tails, harnesses: () => harnesses, ...checkedStarts(world, terminal, processes) },
     config: () => ({ values: world.config, problems: [] }),
     stop: () => undefined,
   });
@@ -183,6 +184,31 @@ export function startDaemon(ports: DaemonPorts): Daemon {
       return handlers[route]?.(asked as Asked<never, never>, undefined as never);
     },
   });
+}
+
+/** Checks what the daemon knows when it asks for a program: the program itself may start late. */
+function checkedStarts(world: World, terminal: Terminal, processes: Processes) {
+  const check = async ({ SIGNALBOX_TASK: id = "", SIGNALBOX_RUN: run }: WindowOrder["env"]) => {
+    const task = (await world.store.getTask(id))?.task;
+    if (task !== undefined && world.workflowOf(task).states[task.status]?.outcome === "cancelled")
+      world.violate("a cancelled task starts no program", `${run} of ${id} is started in ${task.status}.`);
+  };
+  return {
+    terminal: {
+      ...terminal,
+      open(order: WindowOrder) {
+        void check(order.env);
+        return terminal.open(order);
+      },
+    },
+    processes: {
+      ...processes,
+      start(order: ProcessOrder) {
+        void check(order.env);
+        return processes.start(order);
+      },
+    },
+  };
 }
 
 /** Makes the folders of a home in memory, which is empty otherwise, and writes these workflows into it. */

@@ -26,6 +26,11 @@ test.each([
   ["the palette", "cmdk-item"],
   ["Markdown", "codeFencedFenceSequence"],
   ["differences", "diff-gutter-insert"],
+  ["terminals", "xterm-helper-textarea"],
+  ["what places graphs", "network-simplex"],
+  ["charts", "u-cursor-pt"],
+  ["live previews", "data-preview"],
+  ["the time line", "nothing happens"],
 ])("%s comes only when it is needed", (_, sign) => {
   const later = readdirSync(join(folder, "assets")).filter(
     (file) => /\.(js|css)$/.test(file) && !first.includes(`assets/${file}`),

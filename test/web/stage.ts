@@ -1,11 +1,8 @@
-import { existsSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { routes } from "../../src/api/routes.ts";
 import { openStage, type StageOptions } from "../agents/stage.ts";
-import { removeFolder } from "../remove-folder.ts";
+import { openBrowser, type Size, type Visitor } from "./browser.ts";
 
+export type { Visitor } from "./browser.ts";
 export type WebStage = Awaited<ReturnType<typeof openWebStage>>;
 
 /** A real daemon with scripted agents, and browsers that show its page. */
@@ -15,20 +12,10 @@ export async function openWebStage(options: StageOptions = {}) {
   const link = async () => (await stage.call(routes.makeWebLink, { body: {} })).link;
   const { origin: address } = new URL(await link());
   const open = new Set<() => Promise<void>>();
-  const launch = async (size: Size = { width: 1280, height: 800 }): Promise<Visitor> => {
-    const profile = mkdtempSync(join(tmpdir(), "signalbox-browser-"));
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath: findChromium(),
-      headless: true,
-      viewport: size,
-      hasTouch: size.width < 500,
-      args: ["--disable-dev-shm-usage", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
-    });
-    open.add(async () => {
-      await context.close();
-      removeFolder(profile);
-    });
-    return visit(context, address);
+  const launch = async (size?: Size): Promise<Visitor> => {
+    const { close, ...visitor } = await openBrowser(address, size);
+    open.add(close);
+    return visitor;
   };
   return {
     ...stage,
@@ -47,37 +34,4 @@ export async function openWebStage(options: StageOptions = {}) {
       await stage.close();
     },
   };
-}
-
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
-export interface Visitor {
-  readonly page: Page;
-  /** What the page has done that it must never do: ask another host, run a dialog, throw. */
-  readonly misdeeds: readonly string[];
-  goTo(path: string): Promise<void>;
-}
-
-async function visit(context: BrowserContext, address: string): Promise<Visitor> {
-  const page = context.pages()[0] ?? (await context.newPage());
-  const misdeeds: string[] = [];
-  context.on("request", (each) => {
-    if (!each.url().startsWith(`${address}/`)) misdeeds.push(`asked ${each.url()}`);
-  });
-  page.on("dialog", (dialog) => {
-    misdeeds.push(`dialog ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on("pageerror", (error) => misdeeds.push(`threw ${error.message}`));
-  return { page, misdeeds, goTo: async (path) => void (await page.goto(address + path)) };
-}
-
-/** Debian's name first. Setup for tests installs it. */
-function findChromium(): string {
-  const found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-  if (found === undefined) throw new Error("Chromium is missing. Install it: apt-get install chromium");
-  return found;
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { Fault } from "../../fault.ts";
@@ -7,6 +8,7 @@ import { shownPath } from "../../home/places.ts";
 import { findWorkflow } from "../../home/workflows.ts";
 import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { invite } from "../demo/invite.ts";
 import { createOnlooker, play } from "../demo/play.ts";
 import { endStage, openStage, removeStage, type Stage, watchForInterruption } from "../demo/stage.ts";
 import { nextSteps, readExport, summarise, type Told, writeSummary } from "../demo/summary.ts";
@@ -18,6 +20,7 @@ import { command, type FlagsOf } from "./command.ts";
 import { flag, json, textFlag } from "./parameters.ts";
 
 const demoFlags = {
+  web: flag("Be the person yourself, in your browser: answer, review and merge the four tasks"),
   keep: flag("Keep the repository, the home and the history, so that you can inspect them"),
   export: textFlag("DIR", "Write each task's history there, as signalbox task export prints it"),
   json,
@@ -33,7 +36,9 @@ export const demo = command({
     brief: "Watch four scripted agents work on four tasks, from creation to merge",
     fullDescription: `Creates a temporary repository and home folder, starts a daemon, and lets four scripted agents work in their own terminals at the same time, through the workflow "default": one goes straight through, one fails its review once, one asks a person a question, one is killed and continues. You only watch; the demo answers and merges. It does not touch your files, calls no model, and leaves nothing running. It needs git and tmux.
 
-On a terminal it shows a live view; elsewhere it prints a line for each event. If it fails, everything is kept, and it prints where.
+With --web you are the person: it prints a link to the page for browsers, says what to do there, and stays until Ctrl-C.
+
+On a terminal it shows a live view; elsewhere and with --web it prints a line for each event. If it fails, everything is kept, and it prints where.
 
 --json: { took, scripted, tasks: [{ id, number, branch, summary, about, status, took, stays: [{ status, took }], reviews: [{ run, verdict, text }], question: { asked, answered } | null, crashes: [{ run, status, reason, next, after }], merged, usage: { runs, inputTokens, outputTokens, cachedTokens, cost, unknown }, events, replays }], home, repository, exported }. Times are in milliseconds; home and repository are null without --keep
 Exit codes: 0 all merged, 1 it failed or was interrupted, 2 wrong usage`,
@@ -46,9 +51,11 @@ Exit codes: 0 all merged, 1 it failed or was interrupted, 2 wrong usage`,
     const interruption = watchForInterruption(process);
     try {
       const outcome = await perform(this, stage, { ...flags, files, began }, interruption.signal);
+      const stays = flags.web && !flags.json;
+      if (stays) await lookAround(this, outcome, interruption.signal);
       await endStage(stage);
       if (!flags.keep) removeStage(stage);
-      tell(this, outcome, flags, stage);
+      tell(this, outcome, flags, stage, stays);
     } catch (error) {
       if (!interruption.signal.aborted) this.say("Ending what was started …");
       await endStage(stage);
@@ -72,12 +79,15 @@ interface Outcome {
 async function perform(
   context: Context,
   stage: Stage,
-  { json, files, began }: { readonly json: boolean; readonly files: string | undefined; readonly began: number },
+  { json, web, files, began }: DemoFlags & { readonly files: string | undefined; readonly began: number },
   signal: AbortSignal,
 ): Promise<Outcome> {
   const workflow = loadSound(findWorkflow({ home: stage.home }, "default"));
-  const onlooker = createOnlooker(context, { workflow, began, isQuiet: json });
-  const tasks = await play(stage, onlooker, signal).finally(onlooker.close);
+  // A live view would cover what the person is told.
+  const shown = web ? { ...context, isTerminal: false } : context;
+  const onlooker = createOnlooker(shown, { workflow, began, isQuiet: json });
+  const invitePerson = web ? { invitePerson: (call: Call) => invite(context, stage, call) } : {};
+  const tasks = await play(stage, { onlooker, signal, ...invitePerson }).finally(onlooker.close);
   const took = Date.now() - began;
   const failed = tasks.find(({ outcome }) => outcome !== "done");
   if (failed !== undefined) throw new Fault("demo.failed", `#${failed.number} ended in ${failed.status}.`);
@@ -97,14 +107,31 @@ function usageOf(row: Partial<Told["usage"]> | undefined): Told["usage"] {
   return { runs, inputTokens, outputTokens, cachedTokens, cost, unknown };
 }
 
-function tell(context: Context, { took, tasks, files }: Outcome, { keep, json }: DemoFlags, stage: Stage) {
+/** Everything is merged: the person may look at it in the browser as long as they like. */
+async function lookAround(context: Context, { tasks, took }: Outcome, signal: AbortSignal): Promise<void> {
+  context.print(`\n${writeSummary(tasks, took, context)}`);
+  context.say("\nLook around in your browser. Ctrl-C ends the daemon and the demo.");
+  if (signal.aborted) return;
+  // Handlers of signals alone do not keep Node running.
+  const awake = setInterval(() => {}, 60_000);
+  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  clearInterval(awake);
+}
+
+function tell(
+  context: Context,
+  { took, tasks, files }: Outcome,
+  { keep, json }: DemoFlags,
+  stage: Stage,
+  isSummarised: boolean,
+) {
   const kept = keep ? stage : undefined;
   if (!tasks.every(({ replays }) => replays)) context.process.exitCode = exitCodes.failed;
   if (json) {
     const { home, repository } = kept ?? {};
     return context.print(writeJson({ took, scripted: true, tasks, home, repository, exported: files }));
   }
-  context.print(`${context.isTerminal ? "" : "\n"}${writeSummary(tasks, took, context)}`);
+  if (!isSummarised) context.print(`${context.isTerminal ? "" : "\n"}${writeSummary(tasks, took, context)}`);
   if (files.length > 0) context.print(`Exported: ${files.map(shownPath).join(", ")}`);
   context.say(`\n${nextSteps(context, kept)}`);
 }

@@ -1,12 +1,9 @@
-import { spawn } from "node:child_process";
-import { hostname, userInfo } from "node:os";
 import type { Call } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import { Fault } from "../../fault.ts";
-import { findProgram } from "../../find-program.ts";
-import { shellWord } from "../../shell-quote.ts";
 import { createCall } from "../connect.ts";
 import type { Context } from "../context.ts";
+import { fromElsewhere, openBrowser } from "../open-browser.ts";
 import { writeTable } from "../tables.ts";
 import { count, writeJson, writeTime } from "../text.ts";
 import { command } from "./command.ts";
@@ -56,31 +53,6 @@ Exit codes: 0 ok, 1 no port can be opened, 2 wrong usage, 3 no such session`,
     if (!opened && publicLink === "") this.say(fromElsewhere(link));
   },
 });
-
-/** How a browser on another machine reaches the port. */
-function fromElsewhere(link: string): string {
-  const { port } = new URL(link);
-  const [, , host = hostname()] = (process.env.SSH_CONNECTION ?? "").split(" ");
-  const target = shellWord(`${userInfo().username}@${host}`);
-  return `For a browser on another machine, first run there: ssh -L ${port}:127.0.0.1:${port} ${target}`;
-}
-
-/** Opens a link with the desktop's program; false if there is no desktop, or the program cannot be started. */
-function openBrowser(link: string): Promise<boolean> {
-  const { platform, env } = process;
-  const isRemote = (env.SSH_CONNECTION ?? "") !== "";
-  const hasDesktop = platform === "darwin" || (env.DISPLAY ?? "") !== "" || (env.WAYLAND_DISPLAY ?? "") !== "";
-  const program = findProgram(platform === "darwin" ? "open" : "xdg-open", env.PATH ?? "");
-  if (isRemote || !hasDesktop || program === "") return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const child = spawn(program, [link], { stdio: "ignore", detached: true });
-    child.on("error", () => resolve(false));
-    child.on("spawn", () => {
-      child.unref();
-      resolve(true);
-    });
-  });
-}
 
 async function listSessions(context: Context, call: Call, json: boolean): Promise<void> {
   const answer = await call(routes.listWebSessions);

@@ -81,16 +81,23 @@ const answerDelay = 600;
 /** The longest time without any event before the demo fails. */
 const idleTimeout = 90_000;
 
-/** Creates the tasks, and acts as the person until all of them are over. Returns the ended tasks. */
+interface PlayOptions {
+  readonly onlooker: Onlooker;
+  readonly signal: AbortSignal;
+  /** Somebody else is the person, and takes their time; called once, before the tasks are created. */
+  readonly invitePerson?: (call: Call) => Promise<void>;
+}
+
+/** Creates the tasks, and acts as the person unless there is one, until all tasks are over. Returns the ended tasks. */
 export async function play(
   { caller, repository }: Stage,
-  onlooker: Onlooker,
-  signal: AbortSignal,
+  { onlooker, signal, invitePerson }: PlayOptions,
 ): Promise<readonly TaskView[]> {
   const call = createCall(caller);
   await call(routes.addProject, {
     body: { name: "coffee", path: repository, harness: "scripted", poolSize: demoTasks.length },
   });
+  await invitePerson?.(call);
   const ending = new AbortController();
   let newsAt = Date.now();
   const following = followStream(
@@ -105,16 +112,16 @@ export async function play(
   try {
     for (const { branch, summary } of demoTasks)
       await call(routes.createTask, { body: { project: "coffee", branch, summary } });
-    const person = createPerson(call, signal);
+    const person = invitePerson === undefined ? createPerson(call, signal) : undefined;
     for (;;) {
       const asked = performance.now();
       const { tasks } = await call(routes.listTasks);
       const { runs } = await call(routes.listRuns);
       onlooker.saw(tasks, runs);
-      person.look(tasks, asked);
+      person?.look(tasks, asked);
       if (tasks.every(({ phase }) => phase === "over")) return [...tasks].sort((a, b) => a.number - b.number);
-      if (Date.now() - newsAt > idleTimeout) throw quiet(tasks);
-      await Promise.race([pause(pollInterval, signal), person.failed]);
+      if (person !== undefined && Date.now() - newsAt > idleTimeout) throw quiet(tasks);
+      await Promise.race([pause(pollInterval, signal), ...(person === undefined ? [] : [person.failed])]);
       signal.throwIfAborted();
     }
   } finally {

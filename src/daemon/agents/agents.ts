@@ -28,16 +28,15 @@ import { createPollInterval } from "./poll-interval.ts";
 import { countedOf, readTurnOutput } from "./read-turn.ts";
 import { recoverRuns } from "./recover-runs.ts";
 import { createRoster, nameOf, type ProjectModels, type Roster } from "./roster.ts";
-import { eventsFile, sessionTitle, terminalSession } from "./run-order.ts";
+import { eventsFile, isWanted, sessionTitle, terminalSession } from "./run-order.ts";
 import { type ReportedEnd, reportEnd } from "./run-record.ts";
 import { createPanes, createStrangers, type TerminalTrouble } from "./run-signs.ts";
 import { createIdle, createSleepers, taskRank } from "./sleepers.ts";
-import { isWanted, type StartPorts, spawnAgent } from "./start-run.ts";
+import { type OwnStartPorts, type StartPorts, spawnAgent } from "./start-run.ts";
 import { checkCosts, createUsageBook, type UsageBook } from "./usage.ts";
 import { limitsOf, type RunWatch, watchRun } from "./watch-run.ts";
 
-export interface AgentsPorts
-  extends Omit<StartPorts, "dispatch" | "book" | "budgets" | "watch" | "tell" | "paused" | "launched"> {
+export interface AgentsPorts extends Omit<StartPorts, keyof OwnStartPorts> {
   readonly tails: Tails;
   readonly pauses: Pauses;
   /** The models of a project, and which may take the place of which. */
@@ -195,6 +194,17 @@ export function createAgents(given: AgentsPorts): Agents {
     if (activity === "busy" || activity === "starting") dispatch.seated(seatOf(watch.run));
     else if (activity !== "unknown" && !mail.isTelling(watch)) dispatch.rests(watch.run.id);
   };
+  const brake = createBrake({
+    ...{ store, clock, terminal, processes, places, onError },
+    known: () => [...[...watches.values()].map(({ watch }) => watch.run), ...strangers.list()],
+    async note(run, { word, reason }) {
+      const watched = watches.get(run.id)?.watch;
+      if (watched !== undefined) return noteEnding(watched, { word, reason });
+      const { started } = run;
+      if (started !== undefined) await store.runs.put({ ...run, started: { ...started, ending: { word, reason } } });
+    },
+  });
+  const starting = { unlessHeld: brake.unlessHeld, released: brake.released };
   const raising = (watch: RunWatch, reason: string) => raise(given, watch, reason);
   const mail = createMail({
     ...{ store, clock, terminal, inTurn, raise: raising, isStopped: () => isStopped },
@@ -213,7 +223,7 @@ export function createAgents(given: AgentsPorts): Agents {
     track,
   });
   const sleepers = createSleepers({
-    ...{ ...given, dispatch, mail, inTurn, track, isWatched },
+    ...{ ...given, ...starting, dispatch, mail, inTurn, track, isWatched },
     unwatch: (run) => unwatch(run),
     watch: (run) => watch(run),
     end: (run, end) => inTurn(run.id, () => over(run, end)),
@@ -222,23 +232,12 @@ export function createAgents(given: AgentsPorts): Agents {
   const costs = checkCosts({ ...given, book, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
   const awaitLogin = createAwaitLogin({ clock, end: (watch, ending) => endRun({ ...given, finish }, watch, ending) });
   const healing = healRun({
-    ...{ ...given, dispatch, book, runFolder: folderOf, finish, idle: idle.noticed, awaitLogin },
+    ...{ ...given, ...starting, dispatch, book, runFolder: folderOf, finish, idle: idle.noticed, awaitLogin },
     rewatch: (run) => watch(run),
   });
   const heal: typeof healing = async (watch, found) => {
     if (!brake.isOn(watch.run.id)) await healing(watch, found);
   };
-  const brake = createBrake({
-    ...{ store, clock, terminal, processes, places, onError },
-    known: () => [...[...watches.values()].map(({ watch }) => watch.run), ...strangers.list()],
-    async note(run, { word, reason }) {
-      const watched = watches.get(run.id)?.watch;
-      if (watched !== undefined) return noteEnding(watched, { word, reason });
-      const { started } = run;
-      if (started !== undefined) await store.runs.put({ ...run, started: { ...started, ending: { word, reason } } });
-    },
-  });
-
   const watch = (run: Run) => {
     const harness = harnesses().get(run.harness);
     if (isStopped || run.started === undefined) return;
@@ -326,7 +325,11 @@ export function createAgents(given: AgentsPorts): Agents {
   };
   const halt = (run: Run) =>
     given.pauses.isHalted(run.project) && track(end(run, { word: "lost", reason: "A person has paused everything." }));
-  const own = { dispatch, book, budgets, watch, tell: mail.tell, paused: given.pauses.why, launched: halt };
+  const killOne = killAgent({ ...given, kill });
+  const own: OwnStartPorts = {
+    ...{ ...starting, dispatch, book, budgets, watch, tell: mail.tell, paused: given.pauses.why, launched: halt },
+    discard: (task, run) => killOne({ action: "kill_agent", params: { run } }, { task, key: "" }),
+  };
   const end = endByPerson({ brake, clock, inTurn, track, over, watch, watchOf: (run) => watches.get(run)?.watch });
 
   return {
@@ -347,7 +350,7 @@ export function createAgents(given: AgentsPorts): Agents {
     performers: {
       spawn_agent: spawnAgent({ ...given, ...own }),
       notify_agent: tellAgent({ ...given, mail }),
-      kill_agent: killAgent({ ...given, kill }),
+      kill_agent: killOne,
       kill_session: killSession({
         ...given,
         kill,

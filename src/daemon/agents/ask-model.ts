@@ -6,7 +6,8 @@ import type { Harness, HarnessOrder } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Agents, AgentsPorts } from "./agents.ts";
 import { countedUpTo, type ReadEnd, readTurnOutput } from "./read-turn.ts";
-import { hookCommand, makeRunFolder, runEnvironment, runRecordId } from "./run-order.ts";
+import { makeRunFolder, runEnvironment, runRecordId } from "./run-order.ts";
+import { hookCommand } from "./run-programs.ts";
 import { sessionId } from "./start-run.ts";
 
 /** A short question to a model, apart from the task's runs: it has no tools, no credential and no part in the workspace. */

@@ -60,6 +60,58 @@ test("a program that cannot be ended is reported and keeps no other alive; until
   expect([brake.isOn("one"), brake.isOn("two")]).toEqual([false, false]);
 });
 
+const nothing = async () => {};
+
+test("no program is started for a run that a person is ending, nor for a task that one is cancelling", async () => {
+  const { brake } = stage();
+  const opened: string[] = [];
+  const open = (id: string) => brake.unlessHeld(runOf(id), async () => void opened.push(id));
+  await brake.hold([runOf("one")], ending, async () => {
+    await expect(open("one")).rejects.toMatchObject({ code: "agents.superseded" });
+    await open("four");
+  });
+  await brake.holdTasks(new Set(["t1"]), ending, () => expect(open("four")).rejects.toThrow("no longer wants"));
+  await open("one");
+  expect(opened).toEqual(["four", "one"]);
+});
+
+test("a program that is being started when a person ends its run is ended, even if the brake is released before", async () => {
+  const { brake, closed } = stage({ known: () => [], store: { liveRuns: async () => [] } as never });
+  const gate = Promise.withResolvers<void>();
+  const started = brake.unlessHeld(runOf("one"), () => gate.promise);
+  const prepared = brake.unlessHeld(runOf("four"), async (check) => {
+    await gate.promise;
+    check();
+    closed.push("four was opened");
+  });
+  const other = brake.unlessHeld(runOf("five", { task: "t2" }), () => gate.promise);
+  await brake.holdTasks(new Set(["t1"]), ending, nothing);
+  gate.resolve();
+  await expect(started).rejects.toMatchObject({ code: "agents.superseded", retry: "later" });
+  await expect(prepared).rejects.toMatchObject({ code: "agents.superseded" });
+  await other;
+  expect(closed).toEqual(["one"]);
+});
+
+test("the release of the last brake is awaited, of the run and of its task", async () => {
+  const { brake } = stage();
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holds = [
+    brake.hold([runOf("one")], ending, () => first.promise),
+    brake.holdTasks(new Set(["t1"]), ending, () => second.promise),
+  ];
+  let isReleased = false;
+  const released = brake.released(runOf("one")).then(() => {
+    isReleased = true;
+  });
+  first.resolve();
+  await holds[0];
+  expect(isReleased).toBe(false);
+  second.resolve();
+  await Promise.all([...holds, released]);
+  await brake.released(runOf("two"));
+});
+
 test("a store that does not answer delays the end of a program by at most a second", async () => {
   const { brake, clock, closed } = stage({ note: () => new Promise(() => {}) });
   const held = brake.hold([runOf("one")], ending, async () => "over");

@@ -9,6 +9,7 @@ import { type Callers, publishAgents } from "../callers.ts";
 import type { Perform } from "../perform.ts";
 import type { Answer } from "../submit.ts";
 import { type Ending, type KillPorts, killRun } from "./heal-run.ts";
+import { superseded } from "./run-order.ts";
 import type { ReportedEnd } from "./run-record.ts";
 import type { RunWatch } from "./watch-run.ts";
 
@@ -39,6 +40,15 @@ export interface Brake {
    * reported to the engine. A program that cannot be ended keeps no other alive.
    */
   hold<T>(runs: readonly Run[], ending: Ending, then: (halted: readonly Halted[]) => Promise<T>): Promise<T>;
+  /** The same for all runs of these tasks; until `then` has returned, no program of theirs is started either. */
+  holdTasks<T>(tasks: ReadonlySet<string>, ending: Ending, then: () => Promise<T>): Promise<T>;
+  /**
+   * Starts a program, unless a person is ending its run. If that begins while the program is being started, the program is
+   * ended afterwards, because the brake could not find it; `check` throws before it is started.
+   */
+  unlessHeld<T>(run: Run, open: (check: () => void) => Promise<T>): Promise<T>;
+  /** Resolves once no person is ending the run. */
+  released(run: Pick<Run, "id" | "task">): Promise<void>;
 }
 
 /** Milliseconds that the store has to record the reason before the program is ended without it. */
@@ -46,12 +56,27 @@ const noteTimeout = 1_000;
 
 export function createBrake(ports: BrakePorts): Brake {
   const { store, clock, known, note, onError } = ports;
+  /** By the ids of runs, which contain that of their task, and of tasks. */
   const held = new Map<string, number>();
-  const change = (runs: readonly Run[], by: number) => {
-    for (const { id } of runs) {
+  const isHeld = ({ id, task }: Pick<Run, "id" | "task">) => held.has(id) || held.has(task);
+  /** Programs that are being started; `ending` is that of the brake that came on meanwhile. */
+  const starts = new Set<{ readonly run: Run; ending: Ending | undefined }>();
+  const waiting = new Set<() => void>();
+  const change = (ids: Iterable<string>, by: number) => {
+    for (const id of ids) {
       const count = (held.get(id) ?? 0) + by;
       if (count > 0) held.set(id, count);
       else held.delete(id);
+    }
+  };
+  const during = async <T>(ids: readonly string[], ending: Ending, then: () => Promise<T>): Promise<T> => {
+    change(ids, 1);
+    for (const start of starts) if (isHeld(start.run)) start.ending ??= ending;
+    try {
+      return await then();
+    } finally {
+      change(ids, -1);
+      for (const look of waiting) look();
     }
   };
   const end = async (run: Run, ending: Ending): Promise<Halted> => {
@@ -67,24 +92,50 @@ export function createBrake(ports: BrakePorts): Brake {
       return { run, problem: error instanceof Error ? error.message : String(error) };
     }
   };
+  const runsOf: Brake["runsOf"] = async (isMeant) => {
+    const recorded = await store.liveRuns().catch((error) => {
+      onError(error);
+      return [];
+    });
+    const all = new Map([...recorded, ...known()].map((run) => [run.id, run]));
+    return [...all.values()].filter((run) => run.started !== undefined && isMeant(run));
+  };
+  const hold: Brake["hold"] = (runs, ending, then) => {
+    const ids = runs.map(({ id }) => id);
+    return during(ids, ending, async () => then(await Promise.all(runs.map((run) => end(run, ending)))));
+  };
   return {
     isOn: (run) => held.has(run),
-    async runsOf(isMeant) {
-      const recorded = await store.liveRuns().catch((error) => {
-        onError(error);
-        return [];
-      });
-      const all = new Map([...recorded, ...known()].map((run) => [run.id, run]));
-      return [...all.values()].filter((run) => run.started !== undefined && isMeant(run));
-    },
-    async hold(runs, ending, then) {
-      change(runs, 1);
+    runsOf,
+    hold,
+    holdTasks: (tasks, ending, then) =>
+      during([...tasks], ending, async () => hold(await runsOf(({ task }) => tasks.has(task)), ending, then)),
+    async unlessHeld(run, open) {
+      if (isHeld(run)) throw superseded();
+      const start = { run, ending: undefined as Ending | undefined };
+      const check = () => {
+        if (start.ending !== undefined) throw superseded();
+      };
+      starts.add(start);
       try {
-        return await then(await Promise.all(runs.map((run) => end(run, ending))));
+        const opened = await open(check);
+        if (start.ending !== undefined) await end(run, start.ending);
+        check();
+        return opened;
       } finally {
-        change(runs, -1);
+        starts.delete(start);
       }
     },
+    released: (run) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (isHeld(run)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
   };
 }
 

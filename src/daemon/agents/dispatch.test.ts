@@ -41,6 +41,21 @@ test("no more runs start than there are seats, and the next starts when one leav
   expect(started).toEqual(["a", "b", "c"]);
 });
 
+test("an idle run of an earlier daemon that asks for a seat waits for one like all others", async () => {
+  const { dispatch, started, enter } = stage({ most: 1 });
+  const seat = (run: string) => ({ run, task: run, project: "coffee", harness: "claude" });
+  for (const run of ["a", "b"]) dispatch.seated({ ...seat(run), isAssumed: true });
+  await enter("a");
+  expect([started, dispatch.atWork()]).toEqual([[], 1]);
+  dispatch.left("b");
+  await settle();
+  expect(started).toEqual(["a"]);
+  // A check has shown that it works: it keeps its seat.
+  dispatch.seated(seat("a"));
+  await enter("a");
+  expect(started).toEqual(["a", "a"]);
+});
+
 test("a project or a harness that is full keeps no other from starting", async () => {
   const { started, enter } = stage({ perProject: 1, perHarness: { codex: 1 } });
   await enter("a", "coffee", "codex");

@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/system.ts";
 import { sentence, sentences, shownTime } from "../../text.ts";
 import { inOrder, last, type Rank } from "./queue-order.ts";
 import type { AgentWish, GivenAgent, Lack, Roster } from "./roster.ts";
+import { superseded } from "./run-order.ts";
 
 interface Seat {
   /** The record's id. */
@@ -14,6 +15,8 @@ interface Seat {
   readonly harness: string;
   /** The named agent that it wants; missing where an anonymous one does it, or its named agent is known. */
   readonly wants?: Pick<AgentWish, "model" | "label">;
+  /** An earlier daemon started it, and no check has shown yet whether it works. */
+  readonly isAssumed?: true;
 }
 
 /** Why a budget does not let a run start. */
@@ -214,7 +217,6 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
     }
   };
   const stopping = () => new Fault("agents.stopping", "The daemon is stopping.", { retry: "later" });
-  const superseded = () => new Fault("agents.superseded", "The task no longer wants this run.");
 
   const leave = (run: string) => {
     const hadAgent = roster?.release(run) ?? false;
@@ -285,16 +287,10 @@ export function createDispatch({ clock, caps, rankOf, paused, roster }: Dispatch
       new Promise<GivenAgent | undefined>((start, refuse) => {
         if (isStopped) return refuse(stopping());
         // Queued before its rank is known, so that `recheck` can refuse it meanwhile.
-        const waiting: Waiting = {
-          seat,
-          rank: undefined,
-          blockOf,
-          block: undefined,
-          lack: undefined,
-          asked: 0,
-          start,
-          refuse,
-        };
+        const unknown = { rank: undefined, block: undefined, lack: undefined };
+        const waiting: Waiting = { ...unknown, seat, blockOf, asked: 0, start, refuse };
+        // A run that asks for a seat does not work, so it waits like all others.
+        if (seats.get(seat.run)?.isAssumed === true) seats.delete(seat.run);
         queue.push(waiting);
         if (limits.has(seat.harness)) for (const tell of followers) tell(seat.task);
         void learn(waiting);

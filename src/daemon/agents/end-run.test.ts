@@ -1,5 +1,11 @@
-import { expect, test } from "vitest";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { removeFolder } from "../../../test/remove-folder.ts";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { plainRun } from "../../engine/run-spec.ts";
+import { Fault } from "../../fault.ts";
 import { homePlaces } from "../../home/places.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
@@ -77,6 +83,45 @@ test("a turn whose output cannot be judged has failed; an error of the system is
   expect(await judged(new RangeError("Maximum call stack size exceeded"))).toEqual(["finish error"]);
   const full = Object.assign(new Error("no space"), { code: "ENOSPC" });
   expect(await judged(full)).toEqual(["raise How it ended could not be read: no space", "thrown"]);
+});
+
+test("an invalid answer is asked for again only while the task wants the run", async () => {
+  const home = mkdtempSync(join(tmpdir(), "signalbox-judge-"));
+  onTestFinished(() => removeFolder(home));
+  const places = homePlaces(home);
+  const folder = join(places.runs, "t1-1");
+  mkdirSync(folder, { recursive: true });
+  const spec = { ...plainRun("worker"), mode: "turn", result: "verdict" };
+  writeFileSync(join(folder, "harness.json"), JSON.stringify({ spec, order: { folder: home, taskFile: "" } }));
+  const asked = async (runs: object) => {
+    const { done, ports, watch } = stage();
+    const end = { kind: "ended", code: 0, signal: "", cause: "exit", reason: "", at: 0 };
+    const turn = { text: "All is well.", answer: undefined, error: undefined, events: [] };
+    const more = {
+      ...{ ...ports, places, environment: { env: {}, home, places, allowed: () => [] }, clock: { now: () => 0 } },
+      ...{ ids: { secret: () => "1" }, callers: { issue: async () => "token" }, portOf: async () => undefined },
+      store: { getTask: async () => ({ task: { id: "t1", workspace: home, runs } }) },
+      book: { of: () => undefined, add: async () => {} },
+      ...{ runFolder: () => folder, workflowOf: async () => ({ schemas: { verdict: { type: "object" } } }) },
+    };
+    const run = {
+      ...{ ...watch, started: { ...watch.started, mode: "turn", part: 0 } },
+      ...{ run: { ...watch.run, task: "t1", role: "worker", session: "s-1" } },
+      reading: { end: async () => ({ end, turn, events: [], position: 0 }) },
+      harness: {
+        ...{ name: "any", can: { resume: true } },
+        async prepare({ prompt }: { readonly prompt: string }) {
+          done.push(prompt.slice(0, 27));
+          throw new Fault("harness.busy", "It is enough to know that it is asked.");
+        },
+      },
+    };
+    await healRun(more as never)(run as never, { kind: "judge" }).catch((error) => done.push(error.code));
+    return done;
+  };
+  expect(await asked({ worker: { key: "worker#1" } })).toEqual(["Your answer cannot be used.", "harness.busy"]);
+  expect(await asked({ worker: { key: "worker#2" } })).toEqual(["finish invalid"]);
+  expect(await asked({})).toEqual(["finish invalid"]);
 });
 
 test("a terminal that hangs does not stop a program with a recorded identity from being ended", async () => {

@@ -13,9 +13,9 @@ import { oneLine, sentence, sentences, shownTime } from "../../text.ts";
 import type { Agents } from "./agents.ts";
 import { proxyFolder } from "./confine.ts";
 import { namedReset } from "./dispatch.ts";
+import { isWanted } from "./run-order.ts";
 import { lifeOf } from "./run-signs.ts";
 import { reminderInterval } from "./sleepers.ts";
-import { isWanted } from "./start-run.ts";
 
 interface AgentsExplained {
   readonly blocked: readonly { readonly reason: string; readonly fix: string }[];

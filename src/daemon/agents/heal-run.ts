@@ -4,10 +4,9 @@ import type { Healing } from "../../engine/reconcile.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault, tell } from "../../fault.ts";
-import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Places } from "../../home/places.ts";
 import type { Harness, HarnessOrder } from "../../ports/harness.ts";
-import type { Processes, ProcessTable } from "../../ports/processes.ts";
+import type { Processes } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
@@ -16,11 +15,10 @@ import { lastWords, oneLine, sentences } from "../../text.ts";
 import type { Confine } from "./confine.ts";
 import { type Dispatch, defaultLimit, namedReset } from "./dispatch.ts";
 import { countedOf, countedUpTo, endingSignal, readTurn } from "./read-turn.ts";
-import { processName, readOrder, runMark } from "./run-order.ts";
+import { isWanted, type LaunchPorts, launchRun, processName, readOrder, runMark } from "./run-order.ts";
 import { endingOfUnwanted, type ReportedEnd } from "./run-record.ts";
 import { forgetSecrets, orderAgain, type SecretPorts } from "./run-secrets.ts";
 import { isOfConversation, usageIn } from "./run-signs.ts";
-import { identified, launchRun } from "./start-run.ts";
 import type { UsageBook } from "./usage.ts";
 import type { RunWatch } from "./watch-run.ts";
 
@@ -124,17 +122,13 @@ export function createKiller(ports: KillerPorts) {
   return { kill, close };
 }
 
-interface HealPorts extends SecretPorts {
+interface HealPorts extends LaunchPorts, SecretPorts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly terminal: Terminal;
-  readonly processes: Processes;
   readonly places: Places;
-  readonly table: ProcessTable;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
   readonly confine: Confine;
-  config(): AgentConfig;
   workflowOf(task: Task): Promise<Workflow>;
   runFolder(name: string): string;
   /** The run is over: stops watching it and reports its end to the engine. */
@@ -292,8 +286,8 @@ async function judgeTurn(ports: HealPorts, watch: RunWatch): Promise<void> {
     case "invalid": {
       // The report of a run is its answer: there is nothing to ask again.
       const hasAnswered = reportOf(task, run.key) !== undefined && countsAsAnswer(workflow, spec);
-      const canAsk = !hasAnswered && started.part < maxAsked && watch.harness.can.resume && watch.run.session !== "";
-      if (canAsk) return askAgain(ports, watch, task, verdict.reason);
+      const canAsk = started.part < maxAsked && watch.harness.can.resume && watch.run.session !== "";
+      if (canAsk && !hasAnswered && isWanted(task, run.key)) return askAgain(ports, watch, task, verdict.reason);
       return ports.finish(watch, { word: "invalid", reason: verdict.reason, answer: verdict.answer });
     }
   }
@@ -331,17 +325,9 @@ async function askAgain(ports: HealPorts, watch: RunWatch, task: Task, problem: 
   const prepared = await harness.prepare(order);
   const launch = await ports.confine({ project: run.project, spec, harness, order, launch: prepared });
   const isConfined = started.isConfined === true && launch.isConfined;
-  const again = { ...started, part: started.part + 1, isResumed: true, isConfined };
-  await watch.keep({ started: again });
-  const pid = await launchRun(
-    ports,
-    ports.config(),
-    task,
-    { ...run, started: again },
-    launch,
-    ports.runFolder(again.name),
-  );
-  await watch.keep(await identified(ports, { ...watch.run, pid }));
+  // The reason for ending the run may have been recorded meanwhile, and must stay.
+  await watch.keep({ started: { ...watch.started, part: started.part + 1, isResumed: true, isConfined } });
+  await watch.keep(await launchRun(ports, watch.run, launch, ports.runFolder(started.name)));
   watch.close();
   ports.rewatch(watch.run);
 }

@@ -3,9 +3,9 @@ import type { AgentsPorts } from "./agents.ts";
 import { type Dispatch, seatOf } from "./dispatch.ts";
 import { killRun } from "./heal-run.ts";
 import { labelOf, type Roster } from "./roster.ts";
+import { isWanted } from "./run-order.ts";
 import { forgetEnded } from "./run-secrets.ts";
 import type { Panes } from "./run-signs.ts";
-import { isWanted } from "./start-run.ts";
 import type { UsageBook } from "./usage.ts";
 
 interface RecoverPorts {
@@ -61,7 +61,7 @@ export async function recoverRuns(ports: RecoverPorts): Promise<void> {
     // The owed effect starts a run whose program was not started yet.
     if (run.pid === 0 && (await isOwed(given, task.id, run.key))) continue;
     // It keeps the seat until the first check; if it is idle then, it releases the seat.
-    dispatch.seated(seatOf(run));
+    dispatch.seated({ ...seatOf(run), isAssumed: true });
     ports.watch(run);
     await ports.adoptIdle(run);
   }

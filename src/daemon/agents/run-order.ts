@@ -1,21 +1,23 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { publishFile } from "../../durable-file.ts";
 import type { AgentOrder } from "../../engine/decision.ts";
+import { readDuration } from "../../engine/duration.ts";
 import { buildPrompt, type OutsideValues } from "../../engine/prompt.ts";
 import { requirementOf } from "../../engine/requirement.ts";
 import type { Task } from "../../engine/task.ts";
 import type { RunSpec, Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
+import type { AgentConfig } from "../../home/agent-fields.ts";
 import { agentVariables } from "../../home/environment.ts";
-import { makePrivateFolder } from "../../home/make-folder.ts";
-import { type Places, packageRoot } from "../../home/places.ts";
+import type { Places } from "../../home/places.ts";
+import { readSize } from "../../home/workspace-fields.ts";
 import type { Git } from "../../ports/git.ts";
-import type { HarnessOrder } from "../../ports/harness.ts";
+import type { HarnessOrder, Launch } from "../../ports/harness.ts";
+import type { Processes, ProcessTable } from "../../ports/processes.ts";
 import type { Run } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
-import { shellQuote } from "../../shell-quote.ts";
+import type { Terminal } from "../../ports/terminal.ts";
 import { oneLine } from "../../text.ts";
 import { placeNameOf } from "../landing-place.ts";
 import { eventsOf, remoteOf, uuid8Of } from "../project.ts";
@@ -38,29 +40,6 @@ export async function writeOrder(folder: string, spec: RunSpec, order: HarnessOr
 export async function readOrder(folder: string): Promise<KeptOrder> {
   return JSON.parse(await readFile(join(folder, "harness.json"), "utf8")) as KeptOrder;
 }
-
-/** The path of one of Signalbox's own programs: a source beside sources, a bundle beside bundles. */
-export function ownFile(name: OwnProgram): string {
-  const { source, bundle } = files[name];
-  const isSource = import.meta.filename.endsWith(".ts");
-  return join(packageRoot(), isSource ? join("src", source) : join("dist", bundle));
-}
-
-/** The command line of such a program. Agents and people see its output. */
-export function ownProgram(name: OwnProgram): readonly string[] {
-  return [process.execPath, "--disable-warning=ExperimentalWarning", ownFile(name)];
-}
-
-type OwnProgram = keyof typeof files;
-
-const files = {
-  supervisor: { source: "adapters/processes/supervisor.ts", bundle: "supervisor.cjs" },
-  gate: { source: "adapters/sandbox/gate.ts", bundle: "gate.cjs" },
-  launcher: { source: "adapters/tmux/launch.ts", bundle: "launcher.cjs" },
-  "acp-bridge": { source: "adapters/harness/acp/bridge.ts", bundle: "acp-bridge.cjs" },
-  "verify-thread": { source: "daemon/verify-thread.ts", bundle: "verify-thread.cjs" },
-  "scripted-agent": { source: "scripted-agent/main.ts", bundle: "scripted-agent.cjs" },
-};
 
 export interface EnvironmentPorts {
   /** The daemon's own environment. */
@@ -158,62 +137,6 @@ export function sessionTitle({ project, branch }: { readonly project: string; re
 export function runRecordId(task: string, key: string): string {
   return `${task}/${key}`;
 }
-
-/**
- * Writes the programs that agents call into the folder that is first on their PATH: the command line under all its
- * names, and the hook.
- */
-export function placeRunPrograms(places: Places, aliases: readonly string[]): void {
-  makePrivateFolder(places.bin);
-  const wanted = new Map([
-    ["signalbox", launcherText()],
-    ...aliases.map((alias) => [alias, launcherText()] as const),
-    ["signalbox-hook", hookText],
-  ]);
-  for (const name of readdirSync(places.bin)) if (!wanted.has(name)) rmSync(join(places.bin, name), { force: true });
-  for (const [name, text] of wanted) {
-    const file = join(places.bin, name);
-    if (!existsSync(file) || readFileSync(file, "utf8") !== text) publishFile(file, text, { mode: 0o700 });
-    chmodSync(file, 0o700);
-  }
-}
-
-/** The command that a harness runs for each of its events: it appends a line to the run's events file. */
-export function hookCommand(places: Places, events: string): readonly string[] {
-  return [join(places.bin, "signalbox-hook"), events];
-}
-
-function launcherText(): string {
-  const root = packageRoot();
-  const bundle = join(root, "dist", "cli.cjs");
-  const isSource = import.meta.filename.endsWith(".ts");
-  const file = isSource ? join(root, "src", "cli", "main.ts") : bundle;
-  return `#!/bin/sh\nexec ${shellQuote([process.execPath, file])} "$@"\n`;
-}
-
-// A shell starts ten times faster than Node, and harnesses wait for their hooks. The lock serialises writers: a line
-// longer than a buffer is written in pieces, which would mix.
-const hookText = `#!/bin/sh
-# Adds one line to the events of a run: the JSON text that a harness gives as the last argument, or on standard input.
-umask 077
-events=$1
-shift
-if [ $# -gt 0 ]; then
-  for last in "$@"; do :; done
-  line=$(printf '%s' "$last" | tr '\\n' ' ')
-else
-  line=$(tr '\\n' ' ')
-fi
-tries=0
-until mkdir "$events.lock" 2>/dev/null; do
-  tries=$((tries + 1))
-  [ $tries -gt 200 ] && break
-  sleep 0.01
-done
-printf '%s\\n' "$line" >>"$events"
-rmdir "$events.lock" 2>/dev/null
-exit 0
-`;
 
 interface PromptPorts {
   readonly store: Store;
@@ -339,4 +262,87 @@ async function lastTests({ logs }: Pick<Places, "logs">, { id, entry }: Task): P
     }
   }
   return "";
+}
+
+export interface LaunchPorts {
+  readonly store: Pick<Store, "getTask">;
+  readonly terminal: Terminal;
+  readonly processes: Processes;
+  readonly table: ProcessTable;
+  config(): AgentConfig;
+  /** Starts a program unless the brake is on for its run, also if the brake comes on meanwhile: `Brake.unlessHeld`. */
+  unlessHeld<T>(run: Run, open: (check: () => void) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Starts the program of a run, and returns the run with its process. A fault where the task no longer wants the run, or a
+ * person is ending it: preparing a program may take long, and nothing else would end what is started too late.
+ */
+export function launchRun(ports: LaunchPorts, run: Run, launch: Launch, runFolder: string): Promise<Run> {
+  return ports.unlessHeld(run, async (check) => {
+    const task = (await ports.store.getTask(run.task))?.task;
+    if (task === undefined || !isWanted(task, run.key)) throw superseded();
+    check();
+    return identified(ports, { ...run, pid: await openProgram(ports, task, run, launch, runFolder) });
+  });
+}
+
+/** Why a run is not started that its task no longer wants, or that a person is ending. */
+export function superseded(): Fault {
+  return new Fault("agents.superseded", "The task no longer wants this run.", { retry: "later" });
+}
+
+export function isSuperseded(error: unknown): boolean {
+  return error instanceof Fault && error.code === "agents.superseded";
+}
+
+export function isWanted(task: Task, run: string): boolean {
+  return Object.values(task.runs).some(({ key }) => key === run);
+}
+
+/**
+ * A pid can be reused. Together with its process identity the program is found again, whatever happens to its window.
+ */
+export async function identified({ table }: Pick<LaunchPorts, "table">, run: Run): Promise<Run> {
+  const process = run.pid === 0 ? undefined : await table.identify(run.pid);
+  return run.started === undefined || process === undefined ? run : { ...run, started: { ...run.started, process } };
+}
+
+async function openProgram(
+  { terminal, processes, config }: LaunchPorts,
+  task: Task,
+  { started, folder }: Run,
+  { argv, env, input }: Launch,
+  runFolder: string,
+): Promise<number> {
+  if (started === undefined) return 0;
+  if (started.mode !== "session") {
+    const id = processName(started);
+    await processes.start({
+      id,
+      argv,
+      cwd: folder,
+      env,
+      input,
+      timeLimit: (readDuration(config().agentsTimeLimit) ?? 7_200) * 1000,
+      outputLimit: readSize(config().agentsOutputLimit) ?? 64 * 1024 ** 2,
+    });
+    const state = await processes.look(id);
+    return state.kind === "running" ? state.identity.pid : 0;
+  }
+  const session = terminalSession(task.id);
+  await closeDeadWindows(terminal, session, started.window);
+  const pane = await terminal.open({
+    ...{ run: started.name, session, window: started.window, argv, env, cwd: folder },
+    title: sessionTitle(task),
+    folder: runFolder,
+  });
+  return pane.pid;
+}
+
+/** A new window replaces the dead window of the same role. */
+async function closeDeadWindows(terminal: Terminal, session: string, window: string): Promise<void> {
+  for (const pane of await terminal.list()) {
+    if (pane.session === session && pane.window === window && pane.dead !== undefined) await terminal.close(pane.run);
+  }
 }

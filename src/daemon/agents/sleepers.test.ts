@@ -49,6 +49,7 @@ async function sleeping({ untold = 1, isWanted = true } = {}) {
     mail: { untold: async () => Array.from({ length: untold }) },
     terminal: { close: async () => void seats.push(dispatch.atWork()) },
     processes: { sweep: async () => true },
+    unlessHeld: (_: Run, open: (check: () => void) => Promise<Run>) => open(() => {}),
     end: async (run: Run, { word }: { readonly word: string }) => void ended.push([run.key, word]),
     track: (work: Promise<unknown>) => void works.push(work),
   } as unknown as SleeperPorts);

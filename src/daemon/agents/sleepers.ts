@@ -9,7 +9,6 @@ import { Fault } from "../../fault.ts";
 import type { Places } from "../../home/places.ts";
 import type { Turns } from "../../keyed.ts";
 import type { HarnessOrder } from "../../ports/harness.ts";
-import type { ProcessTable } from "../../ports/processes.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Clock } from "../../ports/system.ts";
@@ -20,19 +19,17 @@ import { type Harnesses, harnessNamed } from "./harnesses.ts";
 import { killRun, limitReason } from "./heal-run.ts";
 import type { Mail } from "./messages.ts";
 import type { Rank } from "./queue-order.ts";
-import { hookCommand, makeRunFolder, readOrder, runName, writeOrder } from "./run-order.ts";
+import { isWanted, type LaunchPorts, launchRun, makeRunFolder, readOrder, runName, writeOrder } from "./run-order.ts";
+import { hookCommand } from "./run-programs.ts";
 import type { ReportedEnd } from "./run-record.ts";
 import { orderAgain, type SecretPorts } from "./run-secrets.ts";
-import { identified, isWanted, launchRun, type StartPorts, transcriptOf } from "./start-run.ts";
+import { type StartPorts, transcriptOf } from "./start-run.ts";
 import type { RunWatch } from "./watch-run.ts";
 
-export interface SleeperPorts
-  extends Pick<StartPorts, "terminal" | "processes" | "config" | "confine" | "log">,
-    SecretPorts {
+export interface SleeperPorts extends LaunchPorts, Pick<StartPorts, "confine" | "log">, SecretPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly places: Places;
-  readonly table: ProcessTable;
   readonly harnesses: Harnesses;
   readonly dispatch: Dispatch;
   readonly mail: Mail;
@@ -249,14 +246,16 @@ async function startAgain(ports: SleeperPorts, run: Run & { started: StartedRun 
   // The record says asleep until the program runs: if the daemon dies before, the next one ends any program left.
   await store.runs.put({ ...run, started });
   const { asleepSince: __, ...awake } = started;
-  const opened = { ...run, started: awake };
-  const pid = await launchRun(ports, ports.config(), task, opened, launch, runFolder);
-  const woken = await identified(ports, { ...opened, pid });
+  const woken = await launchRun(ports, { ...run, started: awake }, launch, runFolder);
   await store.runs.put(woken);
   await publishAgents(ports);
   const event: TaskEvent = { type: "agent.woken", by: "engine", data: { run: run.key }, set: {} };
   await store.addEvents(task.id, [event], clock.now());
-  ports.log.info("An agent's program was started again in its session", { task: task.id, run: run.key, pid });
+  ports.log.info("An agent's program was started again in its session", {
+    task: task.id,
+    run: run.key,
+    pid: woken.pid,
+  });
   await rm(join(places.runs, before.name), { recursive: true, force: true });
   return woken;
 }

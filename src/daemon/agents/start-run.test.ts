@@ -16,6 +16,7 @@ import { homePlaces } from "../../home/places.ts";
 import type { Harness, HarnessOrder } from "../../ports/harness.ts";
 import type { Run } from "../../ports/records.ts";
 import { createCallers } from "../callers.ts";
+import { createBrake } from "./brake.ts";
 import { createDispatch } from "./dispatch.ts";
 import { type StartPorts, spawnAgent } from "./start-run.ts";
 
@@ -31,7 +32,13 @@ prompts: { p: Go }`,
 type Begin = (reserves: object) => Promise<void>;
 
 /** A task whose agent must be started, and everything needed to start it. */
-async function start({ fails = (): boolean => false, check = () => {}, resume = "" } = {}) {
+async function start({
+  fails = (): boolean => false,
+  check = () => {},
+  resume = "",
+  prepares = async () => {},
+  opens = async () => {},
+} = {}) {
   const home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
   onTestFinished(() => removeFolder(home));
   const places = homePlaces(home);
@@ -60,6 +67,12 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
   const rankOf = async () => ({ ways: 1, priority: 0, order: 1 });
   const dispatch = createDispatch({ clock, caps, rankOf, paused: () => (isPaused ? "It is paused." : undefined) });
   let secrets = 0;
+  const brakePorts = { store, clock, places, terminal: {}, processes: scripted, known: () => [] };
+  const note = (run: Run, ending: object) =>
+    store.runs.put({ ...run, started: { ...run.started, ending } } as unknown as Run);
+  const brake = createBrake({ ...brakePorts, note, onError() {} } as never);
+  const discarded: string[] = [];
+  const watched: Run[] = [];
   const ports = {
     ...{ store, clock, places, dispatch, log: { info() {} }, terminal: createScriptedTerminal(clock) },
     table: { identify: async (pid: number) => ({ boot: "b", pid, start: "1" }) },
@@ -73,6 +86,7 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
       async start(order: Parameters<typeof scripted.start>[0]) {
         noted.push((await store.runs.get("t1/coder#1"))?.pid);
         if (fails()) throw new Fault("processes.silent", "Nobody answers.", { retry: "later" });
+        await opens();
         return scripted.start(order);
       },
     },
@@ -85,10 +99,12 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
     tiersOf: async () => ({}),
     workflowOf: async () => workflow,
     folderOf: async () => home,
-    placeFiles: async () => "",
+    placeFiles: () => prepares().then(() => ""),
+    ...{ unlessHeld: brake.unlessHeld, released: brake.released },
+    discard: async (_: unknown, run: string) => void discarded.push(run),
     portOf: async () => undefined,
     testCommandOf: () => [],
-    watch() {},
+    watch: (run: Run) => void watched.push(run),
     paused: () => undefined,
     launched() {},
     tell: async () => {},
@@ -97,7 +113,7 @@ async function start({ fails = (): boolean => false, check = () => {}, resume = 
   if (effect?.agent === undefined) throw new Error("There is no run to start.");
   const owed = { ...effect, agent: { ...effect.agent, resume } };
   return {
-    ...{ store, clock, dispatch, orders, task, scripted, noted },
+    ...{ store, clock, dispatch, orders, task, scripted, noted, brake, discarded, watched },
     pause: (is: boolean) => {
       isPaused = is;
       dispatch.wake();
@@ -127,6 +143,71 @@ test("a run that its task no longer wants when it gets a seat is not started, an
   await spawned;
   expect(scripted.started).toEqual([]);
   expect(dispatch.atWork()).toBe(0);
+});
+
+/** A person cancels the task: `decide` is what the engine says about it. */
+function cancel({ brake, task }: Staged, decide: () => Promise<unknown>) {
+  return brake.holdTasks(new Set([task.id]), { word: "lost", reason: "A person cancels the task." }, decide);
+}
+
+/** The task has moved on, and wants no run. */
+async function leaveRuns({ store, task }: Staged) {
+  const stored = await store.getTask(task.id);
+  if (stored !== undefined) await store.saveDecision(sampleDecision(stored, { runs: {} }));
+}
+
+type Staged = Awaited<ReturnType<typeof start>>;
+
+test("a run whose task moves on while its program is prepared is not started, and is discarded", async () => {
+  const stage: Staged = await start({ prepares: () => cancel(stage, () => leaveRuns(stage)).then(() => undefined) });
+  await stage.spawn();
+  expect([stage.scripted.started, stage.discarded, stage.dispatch.atWork()]).toEqual([[], ["coder#1"], 0]);
+});
+
+test("a run that a person cancels while its program is being started is ended, and waits for the decision", async () => {
+  for (const isRefused of [false, true]) {
+    const [opening, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const opens = () => {
+      opening.resolve();
+      return opened.promise;
+    };
+    const stage: Staged = await start({ opens });
+    const { scripted, spawn, discarded, watched, dispatch } = stage;
+    const spawned = spawn();
+    await opening.promise;
+    const decided = Promise.withResolvers<void>();
+    const cancelled = cancel(stage, () => decided.promise);
+    opened.resolve();
+    await expect.poll(() => scripted.look("t1-1").then(({ kind }) => kind)).toBe("ended");
+    expect([discarded, watched]).toEqual([[], []]);
+    if (!isRefused) await leaveRuns(stage);
+    decided.resolve();
+    await Promise.all([cancelled, spawned]);
+    expect([scripted.started.length, dispatch.atWork()]).toEqual([1, 0]);
+    // If the cancellation is refused, the end of the run is reported, and its workflow decides.
+    const reported = { key: "coder#1", started: { ending: { word: "lost" } } };
+    expect({ discarded, watched }).toMatchObject(
+      isRefused ? { discarded: [], watched: [reported] } : { discarded: ["coder#1"], watched: [] },
+    );
+  }
+});
+
+test("a run whose task is being cancelled when its program is ready is started if the cancellation is refused", async () => {
+  const decided = Promise.withResolvers<void>();
+  let isFirst = true;
+  const stage: Staged = await start({
+    async prepares() {
+      if (isFirst) void cancel(stage, () => decided.promise);
+      isFirst = false;
+    },
+  });
+  const spawned = stage.spawn();
+  await expect.poll(() => stage.store.runs.list({ task: "t1" })).toHaveLength(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([stage.scripted.started.length, stage.dispatch.atWork()]).toEqual([0, 0]);
+  decided.resolve();
+  await spawned;
+  expect([stage.scripted.started.length, stage.watched.length, stage.dispatch.atWork()]).toEqual([1, 1, 1]);
 });
 
 test("a run that waited for a seat until the budget was spent is not started, and releases its seat", async () => {

@@ -1,22 +1,17 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentOrder, TaskEvent } from "../../engine/decision.ts";
-import { readDuration } from "../../engine/duration.ts";
 import type { ModelTiers } from "../../engine/model-tiers.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
-import type { AgentConfig } from "../../home/agent-fields.ts";
 import type { Places } from "../../home/places.ts";
-import { readSize } from "../../home/workspace-fields.ts";
 import type { Git } from "../../ports/git.ts";
-import type { Harness, HarnessOrder, Launch } from "../../ports/harness.ts";
-import type { Processes, ProcessTable } from "../../ports/processes.ts";
+import type { Harness, HarnessOrder } from "../../ports/harness.ts";
 import type { Run, StartedRun } from "../../ports/records.ts";
 import type { Sandbox } from "../../ports/sandbox.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Ids, Log } from "../../ports/system.ts";
-import type { Terminal } from "../../ports/terminal.ts";
 import { type Callers, publishAgents } from "../callers.ts";
 import type { CheckoutFor } from "../effects/checkout.ts";
 import type { Perform } from "../perform.ts";
@@ -32,20 +27,24 @@ import { chooseModel } from "./models.ts";
 import { type GivenAgent, labelOf } from "./roster.ts";
 import {
   type EnvironmentPorts,
-  hookCommand,
+  identified,
+  isSuperseded,
+  isWanted,
+  type LaunchPorts,
+  launchRun,
   makeRunFolder,
   processName,
   runName,
   runPrompt,
   runRecordId,
   sessionTitle,
-  terminalSession,
   writeOrder,
 } from "./run-order.ts";
+import { hookCommand } from "./run-programs.ts";
 import { environmentOf } from "./run-secrets.ts";
 import type { UsageBook } from "./usage.ts";
 
-export interface StartPorts {
+export interface StartPorts extends LaunchPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -54,16 +53,12 @@ export interface StartPorts {
   readonly callers: Callers;
   readonly environment: EnvironmentPorts;
   readonly harnesses: Harnesses;
-  readonly terminal: Terminal;
-  readonly processes: Processes;
-  readonly table: ProcessTable;
   readonly dispatch: Dispatch;
   readonly book: UsageBook;
   readonly budgets: Pick<TreeBudgets, "blockOf" | "reserve">;
   readonly confine: Confine;
   /** Missing where agents run without. */
   readonly sandbox?: Sandbox;
-  config(): AgentConfig;
   /** The models that tiers stand for in a project. */
   tiersOf(project: string): Promise<ModelTiers>;
   readonly submit: Submit;
@@ -84,9 +79,19 @@ export interface StartPorts {
   paused(project: string): string | undefined;
   /** The run has started; a person may have paused everything meanwhile. */
   launched(run: Run): unknown;
+  /** Resolves once no person is ending the run. */
+  released(run: Pick<Run, "id" | "task">): Promise<void>;
+  /** Closes the record of a run that its task no longer wants, and ends what may have been started of it. */
+  discard(task: Task, run: string): Promise<void>;
   /** Sends a message to a run as soon as it listens. */
   tell(run: Run, text: string, key: string): Promise<void>;
 }
+
+/** What the agents themselves give to the start of a run. */
+export type OwnStartPorts = Pick<
+  StartPorts,
+  ("dispatch" | "book" | "budgets" | "watch" | "tell") | ("paused" | "launched" | "discard" | "unlessHeld" | "released")
+>;
 
 /** Starts an agent, or adopts the one that an earlier attempt has started: there are never two for one run. */
 export function spawnAgent(ports: StartPorts): Perform {
@@ -113,7 +118,7 @@ export function spawnAgent(ports: StartPorts): Perform {
       try {
         agent = await ports.dispatch.enter({ ...seat, ...wants }, () => ports.budgets.blockOf(task.id, run));
       } catch (error) {
-        if (error instanceof Fault && error.code === "agents.superseded") return;
+        if (isSuperseded(error)) return;
         throw error;
       }
       const seatedAt = ports.clock.now();
@@ -129,14 +134,16 @@ export function spawnAgent(ports: StartPorts): Perform {
         ports.dispatch.left(id);
       } catch (error) {
         ports.dispatch.left(id);
-        throw error;
+        if (!isSuperseded(error)) throw error;
+        await ports.released({ id, task: task.id });
+        const now = (await ports.store.getTask(task.id))?.task;
+        if (now === undefined || !isWanted(now, order.run)) return ports.discard(task, order.run);
+        // The person's request was refused. The end of a run that the brake has ended is reported to the engine.
+        const ended = await ports.store.runs.get(id);
+        if (ended?.started?.ending !== undefined) return ports.watch(ended);
       }
     }
   };
-}
-
-export function isWanted(task: Task, run: string): boolean {
-  return Object.values(task.runs).some(({ key }) => key === run);
 }
 
 async function isThere({ terminal, processes }: StartPorts, started: StartedRun): Promise<boolean> {
@@ -147,8 +154,8 @@ async function isThere({ terminal, processes }: StartPorts, started: StartedRun)
 /** Adopts a run that an earlier attempt has started and may not have recorded. */
 async function adopt(ports: StartPorts, run: Run, task: Task): Promise<void> {
   const { id, project, harness } = run;
-  ports.dispatch.seated({ run: id, task: task.id, project, harness });
-  if (run.pid === 0) return noteStart(ports, task, { ...run, pid: await pidOf(ports, run) });
+  ports.dispatch.seated({ run: id, task: task.id, project, harness, isAssumed: true });
+  if (run.pid === 0) return noteStart(ports, task, await identified(ports, { ...run, pid: await pidOf(ports, run) }));
   ports.watch(run);
 }
 
@@ -160,9 +167,8 @@ async function pidOf({ terminal, processes }: StartPorts, { started }: Run): Pro
 }
 
 /** The run works: records its identity, and watches it. */
-async function noteStart(ports: StartPorts, task: Task, known: Run): Promise<void> {
+async function noteStart(ports: StartPorts, task: Task, run: Run): Promise<void> {
   const { store, clock, places } = ports;
-  const run = await identified(ports, known);
   await store.runs.put(run);
   await publishAgents({ store, places });
   await store.addEvents(task.id, [startedEvent(run)], clock.now());
@@ -171,14 +177,6 @@ async function noteStart(ports: StartPorts, task: Task, known: Run): Promise<voi
     await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { tmuxSession: title } });
   ports.log.info("An agent was started", { task: task.id, run: run.key, harness: run.harness, pid: run.pid });
   ports.watch(run);
-}
-
-/**
- * A pid can be reused. Together with its process identity the program is found again, whatever happens to its window.
- */
-export async function identified({ table }: Pick<StartPorts, "table">, run: Run): Promise<Run> {
-  const process = run.pid === 0 ? undefined : await table.identify(run.pid);
-  return run.started === undefined || process === undefined ? run : { ...run, started: { ...run.started, process } };
 }
 
 async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task): Promise<Harness> {
@@ -222,7 +220,7 @@ async function start(
   about: NewRun,
   { agent, ...times }: Seated,
 ): Promise<boolean> {
-  const { store, clock, places, processes, terminal } = ports;
+  const { store, clock, places } = ports;
   const { spec } = order;
   const { model, tier } = chooseModel(await ports.tiersOf(task.project), harness, agent?.model ?? order.model);
   const id = runRecordId(task.id, order.run);
@@ -313,51 +311,10 @@ async function start(
   });
   if (!isGranted) return false;
   if (launch.message !== "") await ports.tell(run, launch.message, `${key}${promptKey}`);
-  const pid = await launchRun({ terminal, processes }, ports.config(), task, run, launch, runFolder);
-  await noteStart(ports, task, { ...run, pid });
+  await noteStart(ports, task, await launchRun(ports, run, launch, runFolder));
   await noteMissed(ports, missed, order.run);
   ports.launched(run);
   return true;
-}
-
-export async function launchRun(
-  { terminal, processes }: Pick<StartPorts, "terminal" | "processes">,
-  config: AgentConfig,
-  task: Pick<Task, "id" | "project" | "branch">,
-  { started, folder }: Run,
-  { argv, env, input }: Launch,
-  runFolder: string,
-): Promise<number> {
-  if (started === undefined) return 0;
-  if (started.mode !== "session") {
-    const id = processName(started);
-    await processes.start({
-      id,
-      argv,
-      cwd: folder,
-      env,
-      input,
-      timeLimit: (readDuration(config.agentsTimeLimit) ?? 7_200) * 1000,
-      outputLimit: readSize(config.agentsOutputLimit) ?? 64 * 1024 ** 2,
-    });
-    const state = await processes.look(id);
-    return state.kind === "running" ? state.identity.pid : 0;
-  }
-  const session = terminalSession(task.id);
-  await closeDeadWindows(terminal, session, started.window);
-  const pane = await terminal.open({
-    ...{ run: started.name, session, window: started.window, argv, env, cwd: folder },
-    title: sessionTitle(task),
-    folder: runFolder,
-  });
-  return pane.pid;
-}
-
-/** A new window replaces the dead window of the same role. */
-async function closeDeadWindows(terminal: Terminal, session: string, window: string): Promise<void> {
-  for (const pane of await terminal.list()) {
-    if (pane.session === session && pane.window === window && pane.dead !== undefined) await terminal.close(pane.run);
-  }
 }
 
 export async function transcriptOf(harness: Harness, session: string, folder: string) {

@@ -5,6 +5,7 @@ import { type ListQuery, queries, type Row } from "../data/queries.ts";
 import { useKeys } from "../keys/use-keys.ts";
 import { boardSorts } from "../search.ts";
 import { Button } from "../ui/button.tsx";
+import { SearchField } from "../ui/search-field.tsx";
 import { Empty, Loaded } from "../ui/states.tsx";
 import { ColumnView } from "./column-view.tsx";
 import { cardBeside, columnBeside, columnsOf, type Direction, workflowsOf } from "./columns.ts";
@@ -221,28 +222,4 @@ function useCardKeys(press: (key: string) => boolean): void {
     addEventListener("keydown", hear);
     return () => removeEventListener("keydown", hear);
   }, []);
-}
-
-/** Searches while the person writes, a moment after the last key. */
-function SearchField({ value, onChange }: { value: string; onChange: (q: string) => void }) {
-  const [text, setText] = useState(value);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const field = useRef<HTMLInputElement>(null);
-  useKeys({ search: () => field.current?.focus() });
-  return (
-    <input
-      ref={field}
-      type="search"
-      aria-label="Search"
-      placeholder="Search  /"
-      value={text}
-      onChange={(event) => {
-        const next = event.target.value;
-        setText(next);
-        clearTimeout(timer.current);
-        timer.current = setTimeout(() => onChange(next.trim()), 200);
-      }}
-      className="w-44 rounded-md border border-line bg-panel px-2 py-1"
-    />
-  );
 }

@@ -37,7 +37,6 @@ export const Card = memo(function Card({ row, isChosen, isPicked, onChoose, onOp
       role="button"
       id={`card-${row.id}`}
       tabIndex={isChosen ? 0 : -1}
-      aria-label={`${row.project}#${row.number} ${visibleLine(row.summary)}, ${word}`}
       aria-pressed={isPicked}
       draggable
       onDragStart={start}
@@ -55,7 +54,7 @@ export const Card = memo(function Card({ row, isChosen, isPicked, onChoose, onOp
         <span className="font-mono">
           {row.project}#{row.number}
         </span>
-        {tone !== "moves" && <span className={tones[tone]}>{word}</span>}
+        <span className={tones[tone]}>{word}</span>
         <Ago iso={row.since} className="ml-auto" />
       </div>
       <div className="mt-0.5 line-clamp-2 font-medium" dir="auto">
@@ -71,7 +70,7 @@ const tones = {
   warn: "font-semibold text-warn",
   bad: "font-semibold text-bad",
   good: "text-good",
-  moves: "",
+  moves: "sr-only",
   over: "",
 } as const;
 

@@ -3,10 +3,13 @@ import { createBrowserPorts, type FeedNews, followFeed } from "./event-feed.ts";
 // One event stream for all tabs: a browser opens only six connections to the daemon.
 
 interface Port {
-  postMessage(news: FeedNews): void;
+  postMessage(news: readonly FeedNews[]): void;
   onmessage: ((message: { readonly data: unknown }) => void) | null;
 }
 const scope = globalThis as unknown as { onconnect: (event: { readonly ports: readonly Port[] }) => void };
+
+/** A frame, in milliseconds: a message costs a tab more than the events in it. */
+const gatherTime = 16;
 
 const ports = new Set<Port>();
 /** What a tab that comes later must know. */
@@ -30,16 +33,22 @@ function join(port: Port): void {
   ports.add(port);
   if (!following) last = undefined;
   // Its own data may be older than the stream.
-  if (last?.kind === "live") port.postMessage({ ...last, isFresh: true });
-  else if (last !== undefined) port.postMessage(last);
+  if (last?.kind === "live") port.postMessage([{ ...last, isFresh: true }]);
+  else if (last !== undefined) port.postMessage([last]);
   if (!following) void follow();
 }
 
 async function follow(): Promise<void> {
   following = true;
+  let gathered: FeedNews[] = [];
+  const send = () => {
+    const due = gathered;
+    gathered = [];
+    for (const port of ports) port.postMessage(due);
+  };
   const tell = (news: FeedNews) => {
     if (news.kind !== "event" && news.kind !== "run") last = news;
-    for (const port of ports) port.postMessage(news);
+    if (gathered.push(news) === 1) setTimeout(send, gatherTime);
   };
   await followFeed(
     createBrowserPorts(() => credentials),

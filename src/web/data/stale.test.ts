@@ -2,20 +2,31 @@ import { expect, test } from "vitest";
 import { emptyPile, marksOf, withMarks } from "./stale.ts";
 
 test("an event makes stale what it changes, and always what a person can do and what comes next", () => {
-  expect(marksOf({ type: "document.changed", task: "a" })).toMatchObject({ parts: ["actions", "explain", "document"] });
+  expect(marksOf({ type: "document.changed", task: "a" })).toMatchObject({
+    parts: ["actions", "explain", "graph", "document"],
+  });
   expect(marksOf({ type: "agent.ended", task: "a" }).parts).toContain("diff");
   expect(marksOf({ type: "task.created", task: "a" }).isListChanged).toBe(true);
-  expect(marksOf({ type: "something.new", task: "a" }).parts).toEqual(["actions", "explain"]);
+  expect(marksOf({ type: "something.new", task: "a" }).parts).toEqual(["actions", "explain", "graph"]);
 });
 
 test("an event of the home concerns no task, and one that only history has concerns nothing", () => {
-  expect(marksOf({ type: "config.changed", task: "" })).toMatchObject({ parts: [], others: ["projects", "status"] });
+  expect(marksOf({ type: "config.changed", task: "" })).toMatchObject({
+    parts: [],
+    others: ["projects", "status", "config"],
+  });
   expect(marksOf({ type: "request.rejected", task: "a" })).toEqual({
     task: "",
     parts: [],
     isListChanged: false,
     others: [],
   });
+});
+
+test("lists of agents and merges are read again only when one of them has changed", () => {
+  expect(marksOf({ type: "agent.started", task: "a" }).others).toEqual(["questions", "runs", "agents"]);
+  expect(marksOf({ type: "merge.waits", task: "a" }).others).toEqual(["merges"]);
+  expect(marksOf({ type: "message.sent", task: "a" }).others).toEqual([]);
 });
 
 test("many events of a task become one reading of each part", () => {

@@ -1,7 +1,16 @@
 import type { EventView } from "../../api/tasks.ts";
 
 /** The parts of a task that the page shows, each of which is fetched by itself. */
-export type TaskPart = "actions" | "explain" | "document" | "diff" | "runs" | "findings" | "plan" | "messages";
+export type TaskPart =
+  | "actions"
+  | "explain"
+  | "graph"
+  | "document"
+  | "diff"
+  | "runs"
+  | "findings"
+  | "plan"
+  | "messages";
 
 /** What an event makes stale: a task, some of its parts, and lists that are no tasks. */
 export interface Marks {
@@ -10,7 +19,7 @@ export interface Marks {
   readonly parts: readonly TaskPart[];
   /** The set of tasks has changed, not only one of them. */
   readonly isListChanged: boolean;
-  readonly others: readonly ("projects" | "status" | "questions")[];
+  readonly others: readonly ("projects" | "status" | "questions" | "config" | "runs" | "agents" | "merges")[];
 }
 
 /** Parts by the beginning of an event's type. The first that fits counts. */
@@ -34,15 +43,19 @@ const partsByType: readonly (readonly [begin: string, parts: readonly TaskPart[]
 const historyOnly: readonly string[] = ["request.rejected", "task.commented"];
 
 export function marksOf({ type, task }: Pick<EventView, "type" | "task">): Marks {
-  if (task === "") return { task, parts: [], isListChanged: false, others: ["projects", "status"] };
+  if (task === "") return { task, parts: [], isListChanged: false, others: ["projects", "status", "config"] };
   if (historyOnly.includes(type)) return { task: "", parts: [], isListChanged: false, others: [] };
   const [, own = []] = partsByType.find(([begin]) => type.startsWith(begin)) ?? [];
   return {
     task,
     // What a person can do, and what comes next, depends on everything.
-    parts: ["actions", "explain", ...own],
+    parts: ["actions", "explain", "graph", ...own],
     isListChanged: type === "task.created",
-    others: asks.some((begin) => type.startsWith(begin)) ? ["questions"] : [],
+    others: [
+      ...(asks.some((begin) => type.startsWith(begin)) ? (["questions"] as const) : []),
+      ...(type.startsWith("agent.") ? (["runs", "agents"] as const) : []),
+      ...(type.startsWith("merge.") || type.startsWith("pr.") ? (["merges"] as const) : []),
+    ],
   };
 }
 

@@ -1,13 +1,15 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
-import type { Row } from "../data/queries.ts";
+import { Suspense, useEffect } from "react";
 import { useKeys } from "../keys/use-keys.ts";
 import { isSnoozed, neighbourOf, useWaitingQuery } from "../tasks/waiting.ts";
-import { visibleLine } from "../text/visible.ts";
-import { Empty, Loaded } from "../ui/states.tsx";
-import { Status } from "../ui/status.tsx";
-import { Ago } from "../ui/text.tsx";
-import { InboxTask } from "./inbox-task.tsx";
+import { late } from "../ui/late.tsx";
+import { Empty, Loaded, Loading } from "../ui/states.tsx";
+
+// It is read together with the first rows.
+const InboxList = late(async () => (await import("./inbox-list.tsx")).InboxList);
+void InboxList.load();
+// The list is shown first; a task can be chosen a moment later.
+const InboxTask = late(async () => (await import("./inbox-task.tsx")).InboxTask);
 
 /** What waits for the person, oldest first: the list, and beside it the chosen task with what it asks. */
 export function Inbox() {
@@ -25,6 +27,7 @@ export function Inbox() {
     const next = at === -1 ? ids[0] : ids[at + by];
     if (next !== undefined) choose(next);
   };
+  useEffect(() => void InboxTask.load(), []);
   useKeys({
     next: () => step(1),
     previous: () => step(-1),
@@ -37,28 +40,27 @@ export function Inbox() {
     ...(chosen === undefined ? {} : { leave: () => choose(undefined) }),
   });
   return (
-    <Loaded query={waiting} what="what waits for you">
+    <Loaded query={waiting} what="what waits for you" title="Inbox">
       {() =>
         rows.length === 0 && chosen === undefined ? (
-          <Empty title="Nothing waits for you">
+          <Empty title="Nothing waits for you" isScreen>
             Agents that ask something, reviews to approve and tasks that are held appear here.
             {hidden > 0 && <SnoozedLink count={hidden} isShown={false} />}
           </Empty>
         ) : (
           <div className="flex h-full">
+            <h1 className="sr-only">Inbox</h1>
             <section
               aria-label="Waiting for you"
-              className={`w-full shrink-0 overflow-y-auto border-r border-line bg-panel md:w-80 lg:w-96 ${chosen === undefined ? "" : "hidden md:block"}`}
+              className={`flex w-full shrink-0 flex-col border-r border-line bg-panel md:w-80 lg:w-96 ${chosen === undefined ? "" : "hidden md:flex"}`}
             >
-              <h1 className="border-b border-line px-4 py-2 font-semibold">
+              <h2 className="border-b border-line px-4 py-2 font-semibold">
                 {rows.length === 1 ? "1 task waits for you" : `${rows.length} tasks wait for you`}
                 {hidden > 0 && <SnoozedLink count={hidden} isShown={snoozed === "true"} />}
-              </h1>
-              <ul>
-                {rows.map((row) => (
-                  <InboxRow key={row.id} row={row} isChosen={row.id === chosen} choose={() => choose(row.id, false)} />
-                ))}
-              </ul>
+              </h2>
+              <Suspense fallback={<Loading what="the tasks" />}>
+                <InboxList rows={rows} chosen={chosen} choose={(id) => choose(id, false)} />
+              </Suspense>
             </section>
             <section
               aria-label="The chosen task"
@@ -69,13 +71,15 @@ export function Inbox() {
                   With <kbd>j</kbd> and <kbd>k</kbd>, or a click. After each answer the next one comes up by itself.
                 </Empty>
               ) : (
-                <InboxTask
-                  key={chosen}
-                  id={chosen}
-                  isWaiting={ids.includes(chosen)}
-                  onDone={() => choose(neighbourOf(ids, chosen))}
-                  onBack={() => choose(undefined)}
-                />
+                <Suspense fallback={<Loading what="the task" />}>
+                  <InboxTask
+                    key={chosen}
+                    id={chosen}
+                    isWaiting={ids.includes(chosen)}
+                    onDone={() => choose(neighbourOf(ids, chosen))}
+                    onBack={() => choose(undefined)}
+                  />
+                </Suspense>
               )}
             </section>
           </div>
@@ -94,40 +98,5 @@ function SnoozedLink({ count, isShown }: { count: number; isShown: boolean }) {
     >
       {isShown ? `Hide ${count} snoozed` : `${count} snoozed`}
     </Link>
-  );
-}
-
-function InboxRow({ row, isChosen, choose }: { row: Row; isChosen: boolean; choose: () => void }) {
-  const ref = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (isChosen) ref.current?.scrollIntoView({ block: "nearest" });
-  }, [isChosen]);
-  return (
-    <li className="border-b border-line">
-      <button
-        ref={ref}
-        type="button"
-        aria-current={isChosen}
-        onClick={choose}
-        className={`block w-full border-l-3 px-3 py-2 text-left pointer-coarse:py-3 ${isChosen ? "border-accent bg-chosen" : "border-transparent hover:bg-hover"}`}
-      >
-        <span className="flex items-center gap-2 text-xs text-muted">
-          <span className="font-mono">
-            {row.project}#{row.number}
-          </span>
-          <Status task={row} />
-          <Ago iso={row.ask?.since ?? row.since} className="ml-auto" />
-        </span>
-        <span className={`mt-0.5 block truncate ${row.unread ? "font-semibold" : ""}`} dir="auto">
-          {row.unread && (
-            <span title="Not seen yet" className="mr-1.5 inline-block size-2 rounded-full bg-accent align-middle" />
-          )}
-          {visibleLine(row.summary)}
-        </span>
-        <span className="line-clamp-2 text-sm text-muted" dir="auto">
-          {visibleLine(row.ask?.text ?? "")}
-        </span>
-      </button>
-    </li>
   );
 }

@@ -10,6 +10,12 @@ export interface KeyBinding {
 export const keyTable = [
   { id: "go-inbox", keys: "g i", label: "Go to the inbox", command: "signalbox task list --needs-me" },
   { id: "go-board", keys: "g b", label: "Go to the board", command: "signalbox task list" },
+  { id: "go-agents", keys: "g a", label: "Go to the agents", command: "signalbox agent ps" },
+  { id: "go-timeline", keys: "g l", label: "Go to the time line", command: "signalbox events" },
+  { id: "go-usage", keys: "g u", label: "Go to the usage", command: "signalbox usage" },
+  { id: "go-workflows", keys: "g w", label: "Go to the workflows", command: "signalbox workflow list" },
+  { id: "go-merges", keys: "g m", label: "Go to the merge line", command: "signalbox task list" },
+  { id: "go-settings", keys: "g s", label: "Go to the settings and the doctor", command: "signalbox doctor" },
   { id: "next", keys: "j", label: "Choose the next row", command: "" },
   { id: "previous", keys: "k", label: "Choose the previous row", command: "" },
   { id: "open", keys: "Enter", label: "Open the chosen task", command: "signalbox task show" },

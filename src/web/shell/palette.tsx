@@ -7,6 +7,7 @@ import { keyTable } from "../keys/key-table.ts";
 import { visibleLine } from "../text/visible.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Status } from "../ui/status.tsx";
+import { places } from "./places.ts";
 
 const itemClass =
   "flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 data-[selected=true]:bg-chosen pointer-coarse:py-3";
@@ -29,8 +30,7 @@ export function Palette({
     placeholderData: (before) => before,
   });
   const runs: Partial<Record<(typeof keyTable)[number]["id"], () => void>> = {
-    "go-inbox": () => void navigate({ to: "/" }),
-    "go-board": () => void navigate({ to: "/board" }),
+    ...Object.fromEntries(places.map(({ key, to }) => [key, () => void navigate({ to })])),
     create: onCreate,
     help: onHelp,
   };

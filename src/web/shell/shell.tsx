@@ -11,6 +11,7 @@ import { Banner } from "./banner.tsx";
 import { places } from "./places.ts";
 import { ProjectSwitch } from "./project-switch.tsx";
 import { setTheme, themes, useTheme } from "./theme.ts";
+import { useNotifications } from "./use-notifications.ts";
 
 const Help = lazy(() => import("./help.tsx").then(({ Help }) => ({ default: Help })));
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })));
@@ -26,6 +27,7 @@ export function Shell() {
   const router = useRouter();
   const waiting = useWaiting();
   useEffect(listenToKeys, []);
+  useNotifications();
   const goToWaiting = (step: 1 | -1) => {
     const ids = waiting.map(({ id }) => id);
     const { pathname, search } = router.state.location;
@@ -35,8 +37,7 @@ export function Shell() {
     if (id !== undefined) void navigate({ to: "/", search: { task: id } });
   };
   useKeys({
-    "go-inbox": () => void navigate({ to: "/" }),
-    "go-board": () => void navigate({ to: "/board" }),
+    ...Object.fromEntries(places.map(({ key, to }) => [key, () => void navigate({ to })])),
     "next-waiting": () => goToWaiting(1),
     "previous-waiting": () => goToWaiting(-1),
     search: () => open("palette"),
@@ -98,9 +99,9 @@ function Sidebar({ open, waiting }: BarProps) {
               <span className="flex-1">{title}</span>
               {to === "/" ? (
                 <Count of={waiting} isUrgent />
-              ) : (
+              ) : to === "/board" ? (
                 <Count of={(counts.data?.all.running ?? 0) + (counts.data?.all.queued ?? 0)} />
-              )}
+              ) : null}
             </Link>
           </li>
         ))}
@@ -165,7 +166,7 @@ function PhoneBar({ open, waiting }: BarProps) {
       aria-label="Places"
       className="flex shrink-0 border-t border-line bg-panel pb-[env(safe-area-inset-bottom)] md:hidden"
     >
-      {places.map(({ to, title, icon }) => (
+      {places.slice(0, phonePlaces).map(({ to, title, icon }) => (
         <Link
           key={to}
           to={to}
@@ -190,9 +191,35 @@ function PhoneBar({ open, waiting }: BarProps) {
         <Icon path="M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5" />
         Search
       </button>
+      <button type="button" popoverTarget="more-places" className="min-h-13 flex-1 text-xs text-muted">
+        <Icon path="M5 12h.01M12 12h.01M19 12h.01" />
+        More
+      </button>
+      <ul
+        id="more-places"
+        popover="auto"
+        className="fixed inset-auto right-2 bottom-16 min-w-52 rounded-lg border border-line bg-raised p-1 shadow-xl"
+      >
+        {places.slice(phonePlaces).map(({ to, title, icon }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              onClick={(event) => event.currentTarget.closest<HTMLElement>("[popover]")?.hidePopover()}
+              className="flex min-h-11 items-center gap-3 rounded px-3 hover:bg-hover [&_svg]:mx-0"
+              activeProps={{ className: "bg-chosen font-semibold" }}
+            >
+              <Icon path={icon} />
+              {title}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </nav>
   );
 }
+
+/** How many places have a button of their own on a phone. */
+const phonePlaces = 2;
 
 function Icon({ path }: { path: string }) {
   return (

@@ -6,6 +6,8 @@ import type { TaskView } from "../../api/tasks.ts";
 import { call, type Problem, problemsOf } from "../data/client.ts";
 import { useCanAct } from "../data/daemon-state.ts";
 import { queries, refreshTask } from "../data/queries.ts";
+import { StaleNote } from "../tasks/stale-note.tsx";
+import { type StaleChange, staleChangeOf } from "../tasks/use-act.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty, Loaded, Problems } from "../ui/states.tsx";
 import { Line, Markdown, Plain } from "../ui/text.tsx";
@@ -21,9 +23,11 @@ export function FindingsPart({ task }: { task: TaskView }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [isBusy, setBusy] = useState(false);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const [stale, setStale] = useState<StaleChange>();
   const decide = async (ids: readonly string[], state: "approved" | "dismissed") => {
     setBusy(true);
     setProblems([]);
+    setStale(undefined);
     try {
       const body = { findings: ids, state };
       await call(routes.decideFindings, { params: { task: task.id }, revision: task.revision, body });
@@ -32,6 +36,7 @@ export function FindingsPart({ task }: { task: TaskView }) {
       setChosen(new Set());
     } catch (error) {
       setProblems(problemsOf(error));
+      setStale(staleChangeOf(error, task));
     } finally {
       setBusy(false);
       void refreshTask(client, task.id);
@@ -72,6 +77,7 @@ export function FindingsPart({ task }: { task: TaskView }) {
             {problems.length > 0 && (
               <div role="alert" className="rounded-md bg-bad-soft px-3 py-2">
                 <Problems problems={problems} />
+                <StaleNote change={stale} />
               </div>
             )}
             {sorted.map((finding) => (

@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import type { ExplanationView, TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
 import { ChangedFiles } from "../tasks/changed-files.tsx";
 import { Evidence } from "../tasks/evidence.tsx";
 import { Needs } from "../tasks/needs.tsx";
+import { Box } from "../ui/box.tsx";
 import { Command } from "../ui/command.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Ago, Plain } from "../ui/text.tsx";
+import { GraphSection } from "./graph-section.tsx";
 
 /** Where the task is, what it needs, what comes next, and what was written last. */
 export function Overview({ task }: { task: TaskView }) {
@@ -17,6 +18,9 @@ export function Overview({ task }: { task: TaskView }) {
   const question = questions.data?.find((each) => each.task === task.id);
   return (
     <div className="grid gap-4 p-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+      <div className="min-w-0 xl:col-span-2">
+        <GraphSection task={task.id} status={task.status} />
+      </div>
       <div className="min-w-0 space-y-4">
         {task.needsPerson && <Needs task={task} question={question} />}
         <Evidence task={task} question={question} />
@@ -24,7 +28,7 @@ export function Overview({ task }: { task: TaskView }) {
       </div>
       <div className="min-w-0 space-y-4">
         <Loaded query={explained} what="what comes next">
-          {(explanation) => <Explanation explanation={explanation} />}
+          {(explanation) => <Explanation task={task.id} explanation={explanation} />}
         </Loaded>
       </div>
     </div>
@@ -32,8 +36,10 @@ export function Overview({ task }: { task: TaskView }) {
 }
 
 function Explanation({
+  task,
   explanation: { where, blocked, moves, next, warnings, owed },
 }: {
+  task: string;
   explanation: ExplanationView;
 }) {
   const failed = owed.filter(({ state }) => state === "failed");
@@ -59,6 +65,7 @@ function Explanation({
               <Plain text={failure ?? ""} className="text-bad" />
             </div>
           ))}
+          <Command text={`signalbox task retry ${task}`} className="mt-1" />
         </Box>
       )}
       {next.length > 0 && (
@@ -95,14 +102,5 @@ function Explanation({
         </Box>
       )}
     </>
-  );
-}
-
-function Box({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section aria-label={title} className="rounded-md border border-line bg-panel px-3 py-2">
-      <h2 className="mb-1 text-sm font-semibold text-muted">{title}</h2>
-      {children}
-    </section>
   );
 }

@@ -1,21 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
 import { useKeys } from "../keys/use-keys.ts";
 import { type TaskPartName, taskParts } from "../search.ts";
 import { ActionBar } from "../tasks/action-bar.tsx";
+import { late } from "../ui/late.tsx";
 import { Loaded, Loading } from "../ui/states.tsx";
 import { Count, Status } from "../ui/status.tsx";
 import { Ago, Line } from "../ui/text.tsx";
 import { AgentPart } from "./agent-part.tsx";
+import { ChecksPart } from "./checks-part.tsx";
 import { FindingsPart } from "./findings-part.tsx";
 import { HistoryPart } from "./history-part.tsx";
 import { Overview } from "./overview.tsx";
 import { TaskFilePart } from "./task-file-part.tsx";
 
-const ChangesPart = lazy(() => import("./changes-part.tsx").then(({ ChangesPart }) => ({ default: ChangesPart })));
+const ChangesPart = late(async () => (await import("./changes-part.tsx")).ChangesPart);
+void ChangesPart.load();
 
 const titles: Readonly<Record<TaskPartName, string>> = {
   overview: "Overview",
@@ -23,6 +26,7 @@ const titles: Readonly<Record<TaskPartName, string>> = {
   agent: "Agent",
   changes: "Changes",
   findings: "Findings",
+  checks: "Checks",
   history: "History",
 };
 
@@ -31,7 +35,7 @@ export function TaskPage() {
   const { task: id } = useParams({ from: "/tasks/$task" });
   const actions = useQuery(queries.actions(id));
   return (
-    <Loaded query={actions} what="the task">
+    <Loaded query={actions} what="the task" title="Task">
       {({ task, actions: all }) => (
         <div className="flex h-full flex-col">
           <Header task={task} />
@@ -142,8 +146,9 @@ function Parts({ task }: { task: TaskView }) {
           {part === "overview" && <Overview task={task} />}
           {part === "task-file" && <TaskFilePart task={task.id} />}
           {part === "agent" && <AgentPart task={task} />}
-          {part === "changes" && <ChangesPart task={task.id} />}
+          {part === "changes" && <ChangesPart task={task} />}
           {part === "findings" && <FindingsPart task={task} />}
+          {part === "checks" && <ChecksPart task={task} />}
           {part === "history" && <HistoryPart task={task.id} />}
         </Suspense>
       </div>

@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
+import type { ActionInput } from "../../api/act.ts";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { useCanAct } from "../data/daemon-state.ts";
@@ -9,10 +10,14 @@ import { Command } from "../ui/command.tsx";
 import { closePopover, Popover } from "../ui/popover.tsx";
 import { Problems } from "../ui/states.tsx";
 import { tellPerson } from "../ui/toasts.tsx";
-import { ConfirmDialog } from "./confirm-dialog.tsx";
-import { type ActionInput, wayOf } from "./perform.ts";
+import { wayOf } from "./perform.ts";
 import { SayForm } from "./say-form.tsx";
+import { StaleNote } from "./stale-note.tsx";
 import { useAct } from "./use-act.ts";
+
+const ConfirmDialog = lazy(() =>
+  import("./confirm-dialog.tsx").then(({ ConfirmDialog }) => ({ default: ConfirmDialog })),
+);
 
 interface ActionBarProps {
   task: TaskView;
@@ -81,6 +86,7 @@ export function ActionBar({ task, actions, question, commit, onDone }: ActionBar
       {acting.problems.length > 0 && (
         <div role="alert" className="rounded-md bg-bad-soft px-3 py-2">
           <Problems problems={acting.problems} />
+          <StaleNote change={acting.stale} />
         </div>
       )}
       <div className="flex flex-wrap items-center gap-1.5">
@@ -100,14 +106,16 @@ export function ActionBar({ task, actions, question, commit, onDone }: ActionBar
         </Popover>
       </div>
       {asked !== undefined && way?.kind === "ask-daemon" && way.danger !== undefined && (
-        <ConfirmDialog
-          task={task}
-          action={asked.action}
-          danger={way.danger}
-          acting={acting}
-          onConfirm={() => void acting.act(asked.action, inputFor(asked.action))}
-          onClose={() => setOpen(undefined)}
-        />
+        <Suspense fallback={null}>
+          <ConfirmDialog
+            task={task}
+            action={asked.action}
+            danger={way.danger}
+            acting={acting}
+            onConfirm={() => void acting.act(asked.action, inputFor(asked.action))}
+            onClose={() => setOpen(undefined)}
+          />
+        </Suspense>
       )}
     </div>
   );

@@ -12,10 +12,10 @@ export function ChangedFiles({ task, changes }: { task: string; changes: Pick<Us
   const sum = (part: "added" | "deleted") => files.reduce((total, file) => total + (file[part] ?? 0), 0);
   return (
     <section aria-label="What it changes" className="rounded-md border border-line bg-panel">
-      <h3 className="flex gap-2 px-3 py-1.5 font-medium">
+      <p className="flex gap-2 px-3 py-1.5 font-medium">
         {files.length === 1 ? "1 file" : `${files.length} files`}
         <Lines added={sum("added")} deleted={sum("deleted")} />
-      </h3>
+      </p>
       <ul className="border-t border-line py-1">
         {files.slice(0, maxShown).map(({ path, added, deleted }) => (
           <li key={path}>

@@ -9,6 +9,7 @@ import { Command } from "../ui/command.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Loaded, Problems } from "../ui/states.tsx";
 import { Line, Plain } from "../ui/text.tsx";
+import { StaleNote } from "./stale-note.tsx";
 import type { Acting } from "./use-act.ts";
 
 /** Says what an action leads to before it is done. */
@@ -41,6 +42,7 @@ export function ConfirmDialog({
         {acting.problems.length > 0 && (
           <div role="alert" className="rounded-md bg-bad-soft px-3 py-2">
             <Problems problems={acting.problems} />
+            <StaleNote change={acting.stale} />
           </div>
         )}
         <Command text={action.command} />

@@ -1,18 +1,36 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { type ActionInput, commandWith } from "../../api/act.ts";
+import { staleTaskOf } from "../../api/client.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { type Problem, problemsOf } from "../data/client.ts";
 import { refreshTask } from "../data/queries.ts";
 import { tellPerson } from "../ui/toasts.tsx";
-import { type ActionInput, commandWith, wayOf } from "./perform.ts";
+import { wayOf } from "./perform.ts";
 
 export interface Acting {
   readonly isBusy: boolean;
   /** Why the last try was refused; empty if it was not. */
   readonly problems: readonly Problem[];
+  /** Set if it was refused because the task had changed since the person saw it. */
+  readonly stale: StaleChange | undefined;
   forget(): void;
   /** Resolves with whether it was done. */
   act(action: ActionView, input: Omit<ActionInput, "revision">): Promise<boolean>;
+}
+
+/** A task that had changed when the person acted: what they had seen, and what it is. */
+export interface StaleChange {
+  readonly task: string;
+  readonly seen: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a change was refused for, if the task had changed since the person saw it. */
+export function staleChangeOf(error: unknown, { id, revision, status }: TaskView): StaleChange | undefined {
+  const now = staleTaskOf(error);
+  return now === undefined ? undefined : { task: id, seen: revision, from: status, to: now.status };
 }
 
 /** Carries out a task's actions, each for the revision that is on the screen, and says what came of it. */
@@ -20,15 +38,21 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
   const client = useQueryClient();
   const [isBusy, setBusy] = useState(false);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const [stale, setStale] = useState<StaleChange>();
   return {
     isBusy,
     problems,
-    forget: () => setProblems([]),
+    stale,
+    forget() {
+      setProblems([]);
+      setStale(undefined);
+    },
     async act(action, input) {
       const way = wayOf(action);
       if (way.kind !== "ask-daemon" || isBusy) return false;
       setBusy(true);
       setProblems([]);
+      setStale(undefined);
       try {
         const said = await way.send(task.id, action, { revision: task.revision, ...input });
         tellPerson(`${task.project}#${task.number}: ${said}`, commandWith(action, input.text));
@@ -36,6 +60,7 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
         return true;
       } catch (error) {
         setProblems(problemsOf(error));
+        setStale(staleChangeOf(error, task));
         return false;
       } finally {
         setBusy(false);

@@ -25,6 +25,11 @@ export function Dialog({
     <dialog
       ref={ref}
       aria-label={title}
+      onCancel={(event) => {
+        // Closed by the browser, it would say so only later, when another dialog may be open already.
+        event.preventDefault();
+        onClose();
+      }}
       onClose={onClose}
       onClick={(event) => event.target === event.currentTarget && onClose()}
       className={`w-[calc(100%-1.5rem)] ${width} rounded-lg border border-line bg-raised p-0 shadow-xl max-h-[85dvh] overflow-hidden`}

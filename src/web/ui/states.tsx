@@ -9,16 +9,24 @@ import { Plain } from "./text.tsx";
 export function Loaded<T>({
   query,
   what,
+  title,
   children,
 }: {
   query: Pick<UseQueryResult<T>, "data" | "error" | "refetch">;
   /** What is read, such as "the tasks". */
   what: string;
+  /** The heading of the screen, where the children bring it with them. */
+  title?: string;
   children: (data: T) => ReactNode;
 }) {
   const { data, error, refetch } = query;
   if (data === undefined)
-    return error === null ? <Loading what={what} /> : <Failed error={error} retry={() => void refetch()} />;
+    return (
+      <>
+        {title !== undefined && <h1 className="sr-only">{title}</h1>}
+        {error === null ? <Loading what={what} /> : <Failed error={error} retry={() => void refetch()} />}
+      </>
+    );
   return (
     <>
       {error !== null && <Stale error={error} what={what} />}
@@ -74,10 +82,20 @@ function Stale({ error, what }: { error: unknown; what: string }) {
 }
 
 /** Nothing is there: why, and what a person can do. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({
+  title,
+  isScreen = false,
+  children,
+}: {
+  title: string;
+  /** There is nothing else on the screen: the title is its heading. */
+  isScreen?: boolean;
+  children?: ReactNode;
+}) {
+  const Title = isScreen ? "h1" : "p";
   return (
     <div className="flex flex-col items-center gap-2 px-6 py-16 text-center">
-      <p className="text-lg font-semibold">{title}</p>
+      <Title className="text-lg font-semibold">{title}</Title>
       <div className="max-w-md text-muted">{children}</div>
     </div>
   );

@@ -66,7 +66,6 @@ export const aboutStages: readonly Mutant[] = [
   },
   {
     name: "tests of an earlier commit count for the merge",
-    workflow,
     edits: [
       {
         file: "src/daemon/merging/protected-tests.ts",
@@ -74,6 +73,7 @@ export const aboutStages: readonly Mutant[] = [
         to: "tested?.commit !== undefined && tested.word",
       },
     ],
+    test: "test/scenarios/pipeline-merge.test.ts",
   },
   {
     name: "commits since the verdict are merged",

@@ -403,4 +403,48 @@ export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
     ],
     test: "src/daemon/agents/dispatch.test.ts",
   },
+  {
+    name: "a program that was prepared for long is started although its task has moved on",
+    edits: [
+      {
+        file: "src/daemon/agents/run-order.ts",
+        from: "if (task === undefined || !isWanted(task, run.key)) throw superseded();",
+        to: "if (task === undefined) throw superseded();",
+      },
+    ],
+    test: "src/daemon/agents/start-run.test.ts",
+  },
+  {
+    name: "a program that is being started when a person cancels its task stays",
+    edits: [
+      {
+        file: "src/daemon/agents/brake.ts",
+        from: "if (start.ending !== undefined) await end(run, start.ending);",
+        to: "",
+      },
+    ],
+    test: "test/daemon/brake.test.ts",
+  },
+  {
+    name: "the answer of a run that its task no longer wants is asked for again",
+    edits: [
+      {
+        file: "src/daemon/agents/heal-run.ts",
+        from: "if (canAsk && !hasAnswered && isWanted(task, run.key))",
+        to: "if (canAsk && !hasAnswered)",
+      },
+    ],
+    test: "src/daemon/agents/end-run.test.ts",
+  },
+  {
+    name: "an idle agent of an earlier daemon receives a message although all seats are taken",
+    edits: [
+      {
+        file: "src/daemon/agents/dispatch.ts",
+        from: "if (seats.get(seat.run)?.isAssumed === true) seats.delete(seat.run);",
+        to: "",
+      },
+    ],
+    test: "src/daemon/agents/dispatch.test.ts",
+  },
 ];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { patchRows } from "./patch-rows.ts";
-import type { Row } from "./queries.ts";
+import { belongsTo, isPlain, patchRows } from "./patch-rows.ts";
+import type { TaskRow as Row } from "./task-lists.ts";
 
 const row = (id: string, more: Partial<Row> = {}) =>
   ({ id, revision: 1, number: 1, createdAt: `2026-11-1${id}`, updatedAt: "", ask: null, ...more }) as Row;
@@ -30,4 +30,16 @@ test("an answer that was overtaken by a later one changes nothing, and nothing i
   const list = [row("1", { revision: 5 })];
   expect(patchRows(list, new Set(["1"]), [row("1", { revision: 4 })], "newest")).toBe(list);
   expect(patchRows(list, new Set(["7"]), [], "newest")).toBe(list);
+});
+
+test("whether a task belongs to a list is told by its row, unless the list was searched by words or labels", () => {
+  const of = (group: Row["group"]) => ({ project: "coffee", group });
+  const open = { open: "true", sort: "newest", limit: "300" } as const;
+  expect([open, {}, { group: "needs-me", project: "coffee" } as const].map(isPlain)).toEqual([true, true, true]);
+  expect([{ q: "menu" }, { ...open, label: "hot" }, { status: "working" }].map(isPlain)).toEqual([false, false, false]);
+  const groups = ["needs-me", "running", "queued", "over"] as const;
+  expect(groups.filter((group) => belongsTo(open, of(group)))).toEqual(["needs-me", "running", "queued"]);
+  expect(groups.filter((group) => belongsTo({ open: "false" }, of(group)))).toEqual(["over"]);
+  expect(groups.filter((group) => belongsTo({ group: "running" }, of(group)))).toEqual(["running"]);
+  expect(belongsTo({ project: "tea" }, of("running"))).toBe(false);
 });
