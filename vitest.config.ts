@@ -32,7 +32,7 @@ export default defineConfig({
           include: [
             "src/**/*.test.{ts,tsx}",
             "test/*.test.ts",
-            "test/{engine,language,contracts,api,forge}/**/*.test.ts",
+            "test/{engine,language,contracts,api,forge,tui}/**/*.test.ts",
           ],
           // These start many programs.
           exclude: ["test/api/process.test.ts", "src/adapters/harness/acp/bridge.test.ts"],

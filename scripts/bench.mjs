@@ -10,6 +10,7 @@ const all = [
   "git",
   "agents",
   "terminal",
+  "dashboard",
   "sessions",
   "crew",
   "team",

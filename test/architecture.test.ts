@@ -18,7 +18,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: ["api", "home", "engine"],
   daemon: ["api", "ports", "home", "engine", "documents", "answers", "tickets", "project-tests"],
   web: ["api"],
-  cli: ["api", "home", "engine", "documents", "tickets", "project-tests"],
+  // The terminal dashboard sees only what the daemon tells everybody.
+  tui: ["api"],
+  cli: ["tui", "api", "home", "engine", "documents", "tickets", "project-tests"],
   "scripted-agent": ["ports", "engine", "documents", "answers"],
 };
 /** Files at the top of src that every folder may import. They import each other only. */

@@ -48,5 +48,6 @@ export const folders: Readonly<Record<string, string>> = {
   "cli/doctor": "the checks of `signalbox doctor`",
   "cli/demo": "the demo",
   web: "the page for browsers: a folder for each screen, and one for what they share",
+  tui: "the dashboard in a terminal: lines from a state, keys, and what keeps the state up to date",
   "scripted-agent": "an agent that plays a script; shipped",
 };

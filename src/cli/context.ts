@@ -55,6 +55,8 @@ export interface Context extends CommandContext {
   readonly print: (text: string) => void;
   /** Talk: goes to stderr. */
   readonly say: (text: string) => void;
+  /** The program was called without a command. */
+  readonly isAlone?: boolean;
   /** When the fast path sent the request of this command, if the daemon ended before it answered. */
   readonly sentAt?: number;
 }

@@ -5,6 +5,7 @@ import { completion } from "./commands/completion.ts";
 import { configCommands } from "./commands/config.ts";
 import { agentCommands, crewCommands } from "./commands/crew.ts";
 import { down, pause, resume, status, up } from "./commands/daemon.ts";
+import { dashboard } from "./commands/dashboard.ts";
 import { demo } from "./commands/demo.ts";
 import { doctor } from "./commands/doctor.ts";
 import { events, usage } from "./commands/events.ts";
@@ -42,7 +43,8 @@ import { offerCompletions } from "./offers.ts";
 
 /** Runs one command line, or what the fast path has left of it, and sets the exit code of the process. */
 export async function start(process: NodeJS.Process, unfinished: Unfinished = {}): Promise<void> {
-  const context = { ...createContext(process), ...unfinished };
+  const given = process.argv.slice(2);
+  const context = { ...createContext(process), ...unfinished, isAlone: given.length === 0 };
   // A reader that closes the pipe early (`| head`) is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit();
@@ -50,7 +52,6 @@ export async function start(process: NodeJS.Process, unfinished: Unfinished = {}
     process.exit(exitCodes.failed);
   });
   const app = createApp(context);
-  const given = process.argv.slice(2);
   const isAlone = given.length === 0 && isPersonThere(process, context.home);
   const words = isAlone ? ["guide"] : withHelp(app, given);
   if (words[0] === "complete" && words[1] === "--") await offerCompletions(app, words.slice(2), context);
@@ -141,6 +142,7 @@ const routes = buildRouteMap({
     up,
     down,
     status,
+    dashboard,
     web,
     doctor,
     demo,
@@ -149,7 +151,7 @@ const routes = buildRouteMap({
   },
   docs: {
     brief: "Run coding agents through workflows that are proved before they run",
-    fullDescription: `On a terminal, signalbox alone guides you from a repository to its first task, and later shows the project's state.
+    fullDescription: `On a terminal, signalbox alone guides you from a repository to its first task, and later opens the dashboard.
 
 Start with:
   signalbox init                            make this repository a project

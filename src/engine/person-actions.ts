@@ -1,3 +1,4 @@
+import { actionKeys, moveKeys } from "./action-keys.ts";
 import {
   type Allowance,
   explain,
@@ -112,46 +113,39 @@ function spawn(seen: Seen): PersonAction {
     : start === undefined
       ? no(`The task has already started: it is in "${state.name}".`, "")
       : judge(seen, { ...start, actor: human });
-  return action(seen, "spawn", "Start the task", "Enter", allowance);
+  return action(seen, "spawn", "Start the task", allowance);
 }
 
 function attach(seen: Seen): PersonAction {
   const { around, task } = seen;
   const allowance =
     around.terminals.length > 0 ? free : no("None of the task's agents has a terminal.", seeAgents(seen));
-  return action(seen, "attach", "Attach to the agent's terminal", "Enter", allowance, `attach ${task.id}`);
+  return action(seen, "attach", "Attach to the agent's terminal", allowance, `attach ${task.id}`);
 }
 
 function respawn(seen: Seen): PersonAction {
-  return action(seen, "respawn", "Start the agent again", "Enter", judge(seen, { kind: "respawn", actor: human }));
+  return action(seen, "respawn", "Start the agent again", judge(seen, { kind: "respawn", actor: human }));
 }
 
 function send(seen: Seen): PersonAction {
   const { around, task } = seen;
   const allowance =
     around.terminals.length > 0 ? free : no("None of the task's agents can receive a message.", seeAgents(seen));
-  return action(seen, "send", "Send the agent a message", "s", allowance, `send ${task.id} "Your message"`);
+  return action(seen, "send", "Send the agent a message", allowance, `send ${task.id} "Your message"`);
 }
 
 function reply(seen: Seen): PersonAction {
   const { task } = seen;
   const allowance = noDialogue(seen) ?? free;
   const words = task.wait.turn === "confirm" ? "yes" : '"Your answer"';
-  return action(seen, "reply", "Reply to the agent", "a", allowance, `reply ${task.id} ${words}`);
+  return action(seen, "reply", "Reply to the agent", allowance, `reply ${task.id} ${words}`);
 }
 
 function answer(seen: Seen): PersonAction {
   const to = answerTarget(seen.workflow, seen.state, seen.facts.document);
   const request = to === undefined ? ({ kind: "continue" } as const) : ({ kind: "move", to } as const);
   const allowance = nothingAsked(seen) ?? judge(saying(seen, "Answers"), { ...request, actor: human });
-  return action(
-    seen,
-    "answer",
-    "Answer the agent's questions",
-    "a",
-    allowance,
-    `answer ${seen.task.id} -m "Your answer"`,
-  );
+  return action(seen, "answer", "Answer the agent's questions", allowance, `answer ${seen.task.id} -m "Your answer"`);
 }
 
 function approve(seen: Seen): PersonAction {
@@ -171,19 +165,19 @@ function approve(seen: Seen): PersonAction {
       : state.ask === undefined
         ? "Approve what is asked"
         : `Approve: ${textForPerson(workflow, task, state.ask)}`;
-  return action(seen, "approve", label, "A", allowance);
+  return action(seen, "approve", label, allowance);
 }
 
 /** While findings of reviews are known. */
 function seeFindings(seen: Seen): readonly PersonAction[] {
   const isAny = (seen.task.ledger?.findings ?? []).length > 0;
-  return isAny ? [action(seen, "findings", "See the findings, decide about them, or add one", "", free)] : [];
+  return isAny ? [action(seen, "findings", "See the findings, decide about them, or add one", free)] : [];
 }
 
 /** While the plan waits for a person, who can still change it. */
 function seePlan(seen: Seen): readonly PersonAction[] {
   const isOpen = whyFixed(seen.workflow, seen.task) === undefined;
-  return isOpen ? [action(seen, "plan", "See the plan, or change it", "", free)] : [];
+  return isOpen ? [action(seen, "plan", "See the plan, or change it", free)] : [];
 }
 
 /** One action for each state with an agent that a person can send the task back to. */
@@ -196,13 +190,13 @@ function requestChanges(seen: Seen): readonly PersonAction[] {
     const allowance = state.terminal
       ? over(seen)
       : no(`From "${state.name}" a person cannot send the task back to an agent.`, explain(seen));
-    return [action(seen, "request-changes", label, "r", allowance, said)];
+    return [action(seen, "request-changes", label, allowance, said)];
   }
   return back.map((to) => {
     const allowance = judge(saying(seen, "Feedback"), { kind: "move", to, actor: human });
     const which = back.length > 1 ? ` --status ${to}` : "";
     const where = back.length > 1 ? `${label}, in ${to}` : label;
-    return action(seen, "request-changes", where, "r", allowance, `${said}${which}`);
+    return action(seen, "request-changes", where, allowance, `${said}${which}`);
   });
 }
 
@@ -217,14 +211,14 @@ function merge(seen: Seen): PersonAction {
       : to === undefined
         ? no(`The workflow "${workflow.name}" has no terminal state with the outcome done.`, explain(seen))
         : judge(merged(seen), { kind: "move", to, actor: human });
-  return action(seen, "merge", "Merge the task's work", "m", allowance);
+  return action(seen, "merge", "Merge the task's work", allowance);
 }
 
 /** Only for a merge that a person asked for. */
 function stopMerge(seen: Seen): readonly PersonAction[] {
   const { around, task } = seen;
   if (!around.isMerging || around.canStopMerge !== true) return [];
-  return [action(seen, "merge-cancel", "Stop the merge", "M", free, `merge ${task.id} --cancel`)];
+  return [action(seen, "merge-cancel", "Stop the merge", free, `merge ${task.id} --cancel`)];
 }
 
 function createPr(seen: Seen): PersonAction {
@@ -234,11 +228,11 @@ function createPr(seen: Seen): PersonAction {
     seen.around.hasRemote || seen.state.terminal
       ? needsWorkspace(seen)
       : no("The project has no remote.", mergeHere(seen.workflow, task) ?? explain(seen));
-  return action(seen, "create-pr", label, "p", allowance);
+  return action(seen, "create-pr", label, allowance);
 }
 
 function sync(seen: Seen): PersonAction {
-  return action(seen, "sync", "Update from the default branch", "u", needsWorkspace(seen));
+  return action(seen, "sync", "Update from the default branch", needsWorkspace(seen));
 }
 
 /** Retries a held task, or ends a wait for a person. */
@@ -246,19 +240,19 @@ function goOn(seen: Seen): PersonAction {
   const { workflow, task, facts } = seen;
   const allowance = judge(seen, { kind: "continue", actor: human });
   if (openQuestions(workflow, task, facts) !== undefined)
-    return action(seen, "continue", "Continue the task without an answer", "n", allowance, `continue ${task.id} --yes`);
+    return action(seen, "continue", "Continue the task without an answer", allowance, `continue ${task.id} --yes`);
   if (undecidedFindings(workflow, task) !== undefined) {
     const said = `continue ${task.id} --yes`;
-    return action(seen, "continue", "Continue with what is approved so far", "n", allowance, said);
+    return action(seen, "continue", "Continue with what is approved so far", allowance, said);
   }
   const label = task.held === undefined ? "Continue the task" : "Retry what the task is held for";
-  return action(seen, "continue", label, "n", allowance);
+  return action(seen, "continue", label, allowance);
 }
 
 function retry(seen: Seen): PersonAction {
   const { around } = seen;
   const allowance = around.hasFailed ? free : no("None of the task's effects has failed.", explain(seen));
-  return action(seen, "retry", "Retry the failed effect", "t", allowance);
+  return action(seen, "retry", "Retry the failed effect", allowance);
 }
 
 function cancel(seen: Seen): PersonAction {
@@ -268,7 +262,7 @@ function cancel(seen: Seen): PersonAction {
     to === undefined
       ? no(`The workflow "${workflow.name}" has no terminal state with the outcome cancelled.`, explain(seen))
       : judge(seen, { kind: "move", to, actor: human });
-  return action(seen, "cancel", "Cancel the task", "x", allowance);
+  return action(seen, "cancel", "Cancel the task", allowance);
 }
 
 function moves(seen: Seen): readonly PersonAction[] {
@@ -279,7 +273,7 @@ function moves(seen: Seen): readonly PersonAction[] {
     const merging = `Merge it: signalbox task merge ${task.id}`;
     const told = "why" in allowance ? allowance : isLost ? no("The work is not merged.", merging) : { to };
     const said = `update ${task.id} --status ${to}`;
-    return { ...action(seen, "move", `Move the task to ${to}`, i < 9 ? String(i + 1) : "", told, said), to };
+    return { ...action(seen, "move", `Move the task to ${to}`, told, said), to, key: moveKeys[i] ?? "" };
   });
 }
 
@@ -288,12 +282,12 @@ function looks(seen: Seen): readonly PersonAction[] {
   const worked = around.hasWorked ? free : no("No agent has worked on the task yet.", explain(seen));
   const changed = around.hasWork ? free : no("The task has no work to show yet.", explain(seen));
   return [
-    action(seen, "diff", "Show what the task changes", "d", changed),
-    action(seen, "fetch", "Bring its branch into your repository", "f", changed),
-    action(seen, "peek", "Show the agent's screen", "e", worked),
-    action(seen, "logs", "Show the agent's output", "l", worked),
-    action(seen, "explain", "Show what the task waits for", "i", free),
-    action(seen, "history", "Show the task's history", "h", free),
+    action(seen, "diff", "Show what the task changes", changed),
+    action(seen, "fetch", "Bring its branch into your repository", changed),
+    action(seen, "peek", "Show the agent's screen", worked),
+    action(seen, "logs", "Show the agent's output", worked),
+    action(seen, "explain", "Show what the task waits for", free),
+    action(seen, "history", "Show the task's history", free),
   ];
 }
 
@@ -304,9 +298,9 @@ function folders(seen: Seen): readonly PersonAction[] {
       ? no(`The task has no workspace${seen.state.terminal ? " any more" : ""}.`, explain(seen))
       : free;
   return [
-    action(seen, "open", "Open the workspace in your editor", "o", allowance),
-    action(seen, "shell", "Open a shell in the workspace", "!", allowance),
-    action(seen, "edit", "Edit the task file", "E", free),
+    action(seen, "open", "Open the workspace in your editor", allowance),
+    action(seen, "shell", "Open a shell in the workspace", allowance),
+    action(seen, "edit", "Edit the task file", free),
   ];
 }
 
@@ -321,30 +315,22 @@ function ends(seen: Seen): readonly PersonAction[] {
   const canForget = state.terminal && task.held !== undefined ? free : isOver;
   const kills = around.alive.map((run) => {
     const command = `signalbox agent kill ${task.project}#${task.number}/${run}`;
-    return { ...action(seen, "kill", `End ${run}`, "K", free), command };
+    return { ...action(seen, "kill", `End ${run}`, free), command };
   });
-  const from = action(
-    seen,
-    "create-from",
-    "Continue its branch in a new task",
-    "N",
-    isOver,
-    `create --from ${task.id}`,
-  );
-  return [...kills, from, action(seen, "delete", "Delete the task", "D", canForget)];
+  const from = action(seen, "create-from", "Continue its branch in a new task", isOver, `create --from ${task.id}`);
+  return [...kills, from, action(seen, "delete", "Delete the task", canForget)];
 }
 
 function action(
   { task }: Seen,
-  name: string,
+  name: keyof typeof actionKeys,
   label: string,
-  key: string,
   allowance: Allowance,
   said = `${name} ${task.id}`,
 ): PersonAction {
   const why = "why" in allowance ? allowance.why : "";
   const to = "why" in allowance ? "" : (allowance.to ?? "");
-  return { name, label, key, command: `signalbox task ${said}`, to, allowed: why === "", why };
+  return { name, label, key: actionKeys[name], command: `signalbox task ${said}`, to, allowed: why === "", why };
 }
 
 /** The states that a person may ask for, in the order of the file. */

@@ -5,6 +5,7 @@ import { Fault } from "../fault.ts";
 import { shellWord } from "../shell-quote.ts";
 import { type AgentConfig, agentFields } from "./agent-fields.ts";
 import { type ChatConfig, chatFields } from "./chat-fields.ts";
+import { type DashboardConfig, dashboardFields } from "./dashboard-fields.ts";
 import { type ModelConfig, modelFields } from "./model-fields.ts";
 import {
   type ForgeConfig,
@@ -112,7 +113,8 @@ export interface Config
     ModelConfig,
     NotifyConfig,
     ChatConfig,
-    WebConfig {
+    WebConfig,
+    DashboardConfig {
   readonly workflow: string;
   readonly harness: string;
   /** Empty: the same as `harness`. */
@@ -190,6 +192,7 @@ export const configFields: { readonly [Name in keyof Config]: Field<Config[Name]
     description: "Whether new tasks start by themselves as soon as a slot is free",
   },
   ...webFields,
+  ...dashboardFields,
   logLevel: {
     key: "log_level",
     level: "user",

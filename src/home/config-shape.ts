@@ -10,6 +10,7 @@ const groups: Readonly<Record<string, { readonly what: string; readonly descript
   "chat.telegram": { what: "a map of settings for Telegram", description: "A Telegram bot that asks you" },
   agents: { what: "a map of settings for agents", description: "How agents are started, and how many" },
   web: { what: "a map of settings for browsers", description: "Where browsers reach the daemon" },
+  dashboard: { what: "a map of settings for the dashboard", description: "How signalbox dashboard is used" },
   budget: { what: "a map of budgets", description: "How much agents may use before the daemon starts no more of them" },
 };
 

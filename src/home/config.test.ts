@@ -86,6 +86,8 @@ describe("the user's file", () => {
     const [problem = ""] = problemsOf("notify: { webhook_secret_env: 's3cr3t!' }");
     expect(problem).toContain('"webhook_secret_env" must be the name of a variable.');
     expect(problem).not.toContain("s3cr3t");
+    // The address of a webhook often is the secret.
+    expect(problemsOf("notify: { webhook: 'hooks.example/s3cr3t' }").join("\n")).not.toContain("s3cr3t");
   });
 });
 

@@ -42,7 +42,7 @@ export const notifyFields: { readonly [Name in keyof NotifyConfig]: Field<Notify
     problem: (address) =>
       address === "" || /^https?:$/.test(URL.parse(address)?.protocol ?? "")
         ? undefined
-        : `"webhook" must be an http or https address, but is "${address}".`,
+        : '"webhook" must be an http or https address.',
   },
   notifyWebhookSecretEnv: {
     key: "notify.webhook_secret_env",

@@ -219,3 +219,13 @@ test("a pattern with characters of regular expressions means those characters", 
   expect(globOf("a/*").test("a/b/c")).toBe(true);
   expect(globOf("*.js").test("a/b.js")).toBe(false);
 });
+
+test.each([
+  [["python3", "-m", "unittest"], "unittest.py"],
+  [["python", "-m", "pytest", "-q"], "pytest/__init__.py"],
+  [["sh", "-c", "coverage run -m tools.check"], "tools/check.py"],
+])("a module that %j would load from the work is protected; its neighbours are not", (command, file) => {
+  const base = { "calc.py": "1", "tests/test_calc.py": "1" };
+  expect(changes(base, { [file]: "exit()" }, command)).toMatchObject([{ path: file, restored: undefined }]);
+  expect(changes(base, { "tests/test_more.py": "", "unittests.py": "", "m.py": "" }, command)).toEqual([]);
+});

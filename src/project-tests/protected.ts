@@ -47,6 +47,7 @@ function wholeFile(path: string, sources: TestSources): string | undefined {
   if (path.startsWith(".signalbox/")) return "workflows and settings of Signalbox";
   if (ci.some((glob) => glob.test(path))) return "CI";
   if (sources.files.has(path)) return "the script that runs the tests";
+  if (sources.modules.has(path)) return "the module that runs the tests";
   if (settings.some((glob) => glob.test(path))) return "the settings of the test runner";
   const [, file] = withPrograms.find(([program, , glob]) => sources.words.has(program) && glob.test(path)) ?? [];
   return file;

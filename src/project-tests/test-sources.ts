@@ -10,6 +10,8 @@ export interface TestSources {
   readonly targets: ReadonlySet<string>;
   /** Files of the project that the command or one of its scripts names, except test files. */
   readonly files: ReadonlySet<string>;
+  /** Files that a module named after `-m` is loaded from, if the project has them: Python looks there before its own. */
+  readonly modules: ReadonlySet<string>;
   /** All words, such as the names of programs. */
   readonly words: ReadonlySet<string>;
 }
@@ -20,6 +22,7 @@ export function testSources(commands: readonly (readonly string[])[], files: Pro
   const targets = new Set<string>();
   const named = new Set<string>();
   const words = new Set<string>();
+  const modules = new Set<string>();
   const own = ownScripts(files);
   // Of `sh -c "…"` the argument is a text of its own.
   const texts = commands.flatMap((argv) => [
@@ -29,6 +32,7 @@ export function testSources(commands: readonly (readonly string[])[], files: Pro
   for (let text = texts.shift(); text !== undefined; text = texts.shift()) {
     for (const segment of segmentsOf(text)) {
       for (const word of segment) words.add(word);
+      for (const file of moduleFiles(segment)) modules.add(file);
       for (const file of filesIn(segment, files)) named.add(file);
       for (const target of targetsIn(segment)) targets.add(target);
       for (const name of scriptsIn(segment, own)) {
@@ -40,7 +44,15 @@ export function testSources(commands: readonly (readonly string[])[], files: Pro
       }
     }
   }
-  return { scripts, targets, files: named, words };
+  return { scripts, targets, files: named, modules, words };
+}
+
+function moduleFiles(words: readonly string[]): readonly string[] {
+  return words.flatMap((word, place) => {
+    if (words[place - 1] !== "-m" || !/^[A-Za-z_][\w.]*$/.test(word)) return [];
+    const path = word.replaceAll(".", "/");
+    return [`${path}.py`, `${path}/__init__.py`, `${path}/__main__.py`];
+  });
 }
 
 function ownScripts(files: ProjectFiles): ReadonlyMap<string, string> {

@@ -13,6 +13,7 @@ import { createPage } from "../../src/daemon/http/page.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { actions } from "../../src/engine/actions.ts";
+import type { PartialConfig } from "../../src/home/config-fields.ts";
 import { ensureHumanToken } from "../../src/home/human-token.ts";
 import { makePrivateFolder } from "../../src/home/make-folder.ts";
 import { homePlaces } from "../../src/home/places.ts";
@@ -64,6 +65,7 @@ export async function startStage(options: StageOptions = {}) {
   let ahead = 0;
   let stops = 0;
   let publicOrigin = "";
+  let configured: PartialConfig = { notifyDesktop: false };
   const log = silentLog((message, fields) => complaints.push([message, fields]));
   const store = openSqliteStore(places.database);
   const humanToken = ensureHumanToken(places);
@@ -80,7 +82,7 @@ export async function startStage(options: StageOptions = {}) {
     ...(options.workspaces ? { workspacesOf: realWorkspaces(places).workspacesOf } : {}),
     git: createGit({ env: process.env }),
     ticketsOf: ({ path }) => ticketFiles(join(path, ".tickets")),
-    config: () => ({ values: { notifyDesktop: false }, problems: [] }),
+    config: () => ({ values: configured, problems: [] }),
     webDoor: {
       open: async () => tcp.address,
       close: async () => {},
@@ -118,6 +120,10 @@ export async function startStage(options: StageOptions = {}) {
     /** The logged errors. */
     complaints,
     stops: () => stops,
+    /** Sets what the person's configuration says. */
+    configure: (values: PartialConfig) => {
+      configured = { notifyDesktop: false, ...values };
+    },
     /** Sets the origin of a tunnel. */
     usePublicOrigin: (origin: string) => {
       publicOrigin = origin;

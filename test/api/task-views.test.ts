@@ -414,4 +414,12 @@ describe("the configuration", () => {
     expect(broken.settings).not.toEqual([]);
     writeFileSync(file, "");
   });
+
+  test("is shown without values that may have secrets in them", async () => {
+    stage.configure({ setup: ["env", "TOKEN=abc", "true"], notifyWebhook: "https://a.b/c", keep: ["venv"] });
+    expect(await setting("setup")).toMatchObject({ hidden: true, value: "", source: "user" });
+    expect(await setting("notify.webhook")).toMatchObject({ hidden: true, value: "", source: "user" });
+    expect(await setting("keep")).toMatchObject({ hidden: false, value: "[venv]" });
+    stage.configure({});
+  });
 });

@@ -85,8 +85,8 @@ test("signalbox alone guides a person from a repository to its first task, and c
   );
   await until(id, ({ status }) => status === "told");
 
-  // Then it shows the project's state.
-  const standing = alone(tea);
+  // Then it shows the project's state; without the word, it opens the dashboard.
+  const standing = atTerminal([process.execPath, main, "guide"], { base, env, folder: tea });
   await standing.shows(new RegExp(`^tea {2}1 open · 1 needs you[\\s\\S]*! {2}${id} {2}told +Boil the water`));
   await standing.shows(new RegExp(`Hear it → signalbox task \\w+ ${id}\\n\\nNext:\\n[\\s\\S]*it ended with 0`));
   const first = alone(repository);

@@ -96,13 +96,24 @@ test("a question is answered and the work is merged with the keyboard alone", as
   await page.keyboard.press("m");
   const dialog = page.getByRole("dialog");
   await dialog.getByText("1 commit into main, 1 file").waitFor();
+  // The page hears of the merge before its own request is answered.
+  await page.route("**/merge*", async (route) => {
+    const response = await route.fetch();
+    await page.getByText("This task does not wait for you now").waitFor();
+    await route.fulfill({ response });
+  });
   // The harmless button has the focus: Enter alone merges nothing.
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Do nothing");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await stage.until(id, ({ outcome }) => outcome === "done");
   await page.getByText("Nothing waits for you").waitFor();
+  await page.unrouteAll({ behavior: "wait" });
   expect(stage.git(stage.repository, "show", "main:asks.md")).toBe("as answered");
+  // The dry run of the dialog was not asked again, for a task that is over.
+  const types = (await stage.events(id)).map(({ type }) => type);
+  expect(types).toContain("merge.landed");
+  expect(types).not.toContain("request.rejected");
   expect(misdeeds).toEqual([]);
 });
 

@@ -14,6 +14,7 @@ import { wrap, wrapMessage } from "../text.ts";
 import { type Board, createBoard } from "../watch/live.ts";
 import { watchLines } from "../watch/rows.ts";
 import { command } from "./command.ts";
+import { canShowDashboard, openDashboard } from "./dashboard.ts";
 import { proposeSettings } from "./init.ts";
 import { nameFrom, repositoryOf } from "./project.ts";
 
@@ -25,7 +26,7 @@ export const guide = command({
   parameters: {},
   docs: {
     brief: "Guide you through the first steps, or show the project's state and the next steps",
-    fullDescription: `On a terminal, signalbox alone does this. In a repository that is not a project yet, it looks for harnesses, asks whether to make it a project, explains full permissions, and asks for the first task. In a project it shows the open tasks, what needs you, and useful commands. Elsewhere it says what to do. You can leave with Ctrl-C at any point: only what you agreed to is done.
+    fullDescription: `On a terminal, signalbox alone does this; in a project that has tasks it opens signalbox dashboard instead. In a repository that is not a project yet, it looks for harnesses, asks whether to make it a project, explains full permissions, and asks for the first task. In a project it shows the open tasks, what needs you, and useful commands. Elsewhere it says what to do. You can leave with Ctrl-C at any point: only what you agreed to is done.
 
 Exit codes: 0 ok, 1 you left, there is no commit yet, or a question cannot be asked, 2 wrong usage`,
   },
@@ -34,7 +35,8 @@ Exit codes: 0 ok, 1 you left, there is no commit yet, or a question cannot be as
     const { projects } = await call(routes.listProjects);
     const known = projectAt(projects, process.cwd());
     if (known === undefined && this.repository === undefined) return showOutside(this, projects);
-    if (known !== undefined && (!canAsk() || (await hasTasks()))) return showProject(this, call, known);
+    if (known !== undefined && (!canAsk() || (await hasTasks())))
+      return this.isAlone && canShowDashboard(this) ? openDashboard(this, known.name) : showProject(this, call, known);
     if (!canAsk()) {
       this.process.exitCode = exitCodes.failed;
       return this.say(`${this.repository} is not a project yet. To make it one: signalbox init`);

@@ -12,7 +12,9 @@ import { mustHave } from "../project.ts";
 import { trustCommand } from "../workspaces/project-settings.ts";
 
 /** Their values can have passwords and tokens in them. A page shows only whether they are set. */
-const secrets: ReadonlySet<keyof Config> = new Set(["notifyWebhook", "notifyCommand", "harnesses"]);
+const secrets: ReadonlySet<keyof Config> = new Set([
+  ...(["notifyWebhook", "notifyCommand", "harnesses", "setup", "teardown"] as const),
+]);
 
 /** Every setting as it is in effect, and where its value comes from; with a project also its own. */
 export function showConfig(core: Core): Handler<Routes["showConfig"]> {

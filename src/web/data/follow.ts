@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { RunView } from "../../api/agents.ts";
+import { belongsTo, isPlain, patchRows } from "../../api/patch-rows.ts";
 import { routes } from "../../api/routes.ts";
 import type { EventView } from "../../api/tasks.ts";
 import { call } from "./client.ts";
@@ -8,7 +9,6 @@ import { createBrowserPorts, type FeedNews, followFeed } from "./event-feed.ts";
 import { setLiveRun } from "./live-runs.ts";
 import { markStale } from "./mark-stale.ts";
 import { keyHeaders } from "./page-key.ts";
-import { belongsTo, isPlain, patchRows } from "./patch-rows.ts";
 import type { ListQuery, Row } from "./queries.ts";
 import { emptyPile, marksOf, type Pile, withMarks } from "./stale.ts";
 import { throttled } from "./throttle.ts";

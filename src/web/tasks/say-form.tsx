@@ -1,10 +1,11 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import type { ActionInput } from "../../api/act.ts";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { useCanAct } from "../data/daemon-state.ts";
 import { useDraft } from "../data/drafts.ts";
 import { Button } from "../ui/button.tsx";
-import { type ActionInput, wayOf } from "./perform.ts";
+import { wayOf } from "./perform.ts";
 import type { Acting } from "./use-act.ts";
 
 /** The field for an action that needs words. What is written stays until the daemon has taken it. */

@@ -1,11 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { type ActionInput, commandWith } from "../../api/act.ts";
 import { staleTaskOf } from "../../api/client.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { type Problem, problemsOf } from "../data/client.ts";
 import { refreshTask } from "../data/queries.ts";
 import { tellPerson } from "../ui/toasts.tsx";
-import { type ActionInput, commandWith, wayOf } from "./perform.ts";
+import { wayOf } from "./perform.ts";
 
 export interface Acting {
   readonly isBusy: boolean;
@@ -54,7 +55,8 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
       setStale(undefined);
       try {
         const said = await way.send(task.id, action, { revision: task.revision, ...input });
-        tellPerson(`${task.project}#${task.number}: ${said}`, commandWith(action, input.text));
+        const { text, tone } = typeof said === "string" ? { text: said, tone: "good" as const } : said;
+        tellPerson(`${task.project}#${task.number}: ${text}`, commandWith(action, input.text), tone);
         onDone?.(action);
         return true;
       } catch (error) {

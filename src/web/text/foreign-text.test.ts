@@ -62,6 +62,28 @@ test("Markdown keeps what is meant well: tables, task lists, code, and links tha
   expect(markdownHtml("![a picture](https://example.org/x.png)")).toBe("<p><em>a picture</em></p>");
 });
 
+test.each([
+  ["nested lists", `## Plan\n\n${"- ".repeat(30_000)}a`],
+  ["nested quotes", `${"> ".repeat(500)}a`],
+  ["numbered lists in lists", `${"1. ".repeat(400)}a`],
+  ["unmatched stars", `${"**".repeat(4_000)}a${"**".repeat(4_000)}`],
+  ["open brackets", "[a](".repeat(2_000)],
+  ["marks in a cell", `| a |\n| - |\n| ${"**a ".repeat(3_000)} |`],
+  ["a very long text", "word ".repeat(20_000)],
+])("text whose Markdown would take the page's time is shown as it is: %s", (_, text) => {
+  expect(markdownHtml(`${text}<b>`)).toMatch(/^<pre>[^<]*&lt;b&gt;<\/pre>$/);
+});
+
+test("long documents of people are read as Markdown: prose, lists, and tables of many rows", () => {
+  const row = "| `a` | **b** [c](#d) |\n";
+  for (const text of [
+    `${"Some *words* and `code`.\n".repeat(40)}\n`.repeat(25),
+    `| a | b |\n| - | - |\n${row.repeat(400)}`,
+  ])
+    expect(markdownHtml(text)).not.toContain("<pre>");
+  expect(markdownHtml("- a\n  - b\n    1. > c\n")).toContain("<blockquote>");
+});
+
 test("hidden characters are seen: controls as pictures, and what changes the direction of writing as numbers", () => {
   expect(visible("safe\u202eexe.txt")).toBe("safe‹U+202E›exe.txt");
   expect(visible("a\u0000b\u001bc\u200bd")).toBe("a␀b␛c‹U+200B›d");

@@ -23,6 +23,7 @@ test("nothing is folded where it is switched off, where nothing works at all, or
   const few = [{ from: 0, until: hour }];
   expect(foldTime(day, few, false).map(({ isFolded }) => isFolded)).toEqual([false]);
   expect(foldTime(day, []).map(({ isFolded }) => isFolded)).toEqual([false]);
+  expect(foldTime(day, [{ from: 12 * hour, until: 12 * hour }])).toEqual(foldTime(day, []));
   const short = [
     { from: 0, until: 12 * hour },
     { from: 13 * hour, until: 24 * hour },
@@ -54,4 +55,12 @@ test("times at the axis do not stand on each other", () => {
   const ticks = ticksOf(foldTime(day, [{ from: 3 * hour, until: 20 * hour }]));
   expect(ticks.length).toBeGreaterThan(3);
   for (const [i, { at }] of ticks.entries()) expect(at - (ticks[i - 1]?.at ?? -1)).toBeGreaterThan(0.05);
+});
+
+test("an axis with room for few times has few, and its first one", () => {
+  const pieces = foldTime(day, [day]);
+  const ticks = ticksOf(pieces, 0.3);
+  expect(ticks.length).toBeGreaterThan(0);
+  expect(ticks.length).toBeLessThanOrEqual(4);
+  for (const [i, { at }] of ticks.entries()) expect(at - (ticks[i - 1]?.at ?? -1)).toBeGreaterThan(0.3);
 });

@@ -1,4 +1,7 @@
-import type { ListQuery, Row } from "./queries.ts";
+import type { QueryOf } from "./client.ts";
+import type { TaskRow as Row, TaskSort, taskListRoutes } from "./task-lists.ts";
+
+type ListQuery = NonNullable<QueryOf<typeof taskListRoutes.listTasks>>;
 
 /**
  * A list in which some tasks were read again: those that it has are replaced, those that belong to it no longer are taken out,
@@ -9,7 +12,7 @@ export function patchRows(
   rows: readonly Row[],
   ids: ReadonlySet<string>,
   fresh: readonly Row[],
-  sort: ListQuery["sort"],
+  sort: TaskSort = "newest",
 ): readonly Row[] {
   const now = new Map(fresh.map((row) => [row.id, row]));
   const known = new Set(rows.map(({ id }) => id));
@@ -20,7 +23,12 @@ export function patchRows(
   });
   const come = fresh.filter(({ id }) => !known.has(id));
   const isSame = come.length === 0 && kept.length === rows.length && kept.every((row, i) => row === rows[i]);
-  return isSame ? rows : [...kept, ...come].sort(orders[sort ?? "newest"]);
+  return isSame ? rows : [...kept, ...come].sort(orders[sort]);
+}
+
+/** Tasks in the order in which the daemon lists them. */
+export function sortRows(rows: readonly Row[], sort: TaskSort): readonly Row[] {
+  return [...rows].sort(orders[sort]);
 }
 
 /** Whether a list can be told from its rows: a search by words looks at more than they have. */
@@ -48,7 +56,7 @@ type Order = (a: Row, b: Row) => number;
 const newest: Order = (a, b) => b.createdAt.localeCompare(a.createdAt) || b.number - a.number;
 
 /** As the daemon sorts. */
-const orders: Readonly<Record<NonNullable<ListQuery["sort"]>, Order>> = {
+const orders: Readonly<Record<TaskSort, Order>> = {
   newest,
   updated: (a, b) => b.updatedAt.localeCompare(a.updatedAt) || newest(a, b),
   waiting: (a, b) => (a.ask?.since ?? "~").localeCompare(b.ask?.since ?? "~") || newest(a, b),

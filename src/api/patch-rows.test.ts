@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { belongsTo, isPlain, patchRows } from "./patch-rows.ts";
-import type { Row } from "./queries.ts";
+import type { TaskRow as Row } from "./task-lists.ts";
 
 const row = (id: string, more: Partial<Row> = {}) =>
   ({ id, revision: 1, number: 1, createdAt: `2026-11-1${id}`, updatedAt: "", ask: null, ...more }) as Row;
