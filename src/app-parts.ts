@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { DatabaseSync } from "node:sqlite";
 import { all, command, desktop, hasDesktop, terminal } from "./adapters/notifier/notifiers.ts";
@@ -158,14 +158,33 @@ const argument = "--revived=";
 /**
  * Starts a process that waits for the daemon's end, and restarts the daemon if it was killed or crashed. Agents in a
  * sandbox cannot start it, and a person might not for hours. The watchdog is a shell that reads from a pipe: it costs
- * almost nothing, and the system closes the pipe however the daemon ends.
+ * almost nothing, and the system closes the pipe however the daemon ends. `call` reaches the person: when the daemon is
+ * restarted for the last time, and once more when it died after that and is started again.
  */
-export function startWatchdog(home: string, places: Places, argv: readonly string[], log: Log): Watchdog {
+export function startWatchdog(
+  home: string,
+  places: Places,
+  argv: readonly string[],
+  log: Log,
+  call: (text: string) => void,
+): Watchdog {
+  const isUnwatched = existsSync(places.unwatched) && !existsSync(places.stopped);
+  const forget = () => rmSync(places.unwatched, { force: true });
+  const tell = (text: string) => {
+    log.error(text);
+    call(`${text} Read ${places.log}`);
+  };
   rmSync(places.stopped, { force: true });
+  forget();
+  if (isUnwatched) tell(`The daemon died, and was not restarted, because it had died ${maxRevivals} times before.`);
   const given = argv.find((each) => each.startsWith(argument));
   if (given === undefined) return { stop() {} };
   const revived = Number(given.slice(argument.length)) || 0;
   if (revived > 0) log.warn("The daemon died and was restarted", { times: revived });
+  if (revived >= maxRevivals) {
+    tell(`The daemon died ${revived} times in a row. If it dies again soon, it is not restarted: signalbox up`);
+    markUnwatched(places);
+  }
   let watching = revived < maxRevivals ? watch(home, places, argv, revived + 1) : undefined;
   const dismiss = () => {
     watching?.stdin?.on("error", () => {});
@@ -174,6 +193,7 @@ export function startWatchdog(home: string, places: Places, argv: readonly strin
   const timer = setTimeout(() => {
     if (revived === 0) return;
     dismiss();
+    forget();
     watching = watch(home, places, argv, 1);
   }, soundAfter);
   timer.unref();
@@ -181,8 +201,17 @@ export function startWatchdog(home: string, places: Places, argv: readonly strin
     stop() {
       clearTimeout(timer);
       dismiss();
+      forget();
     },
   };
+}
+
+function markUnwatched({ unwatched }: Places): void {
+  try {
+    writeFileSync(unwatched, "", { mode: 0o600 });
+  } catch {
+    // The person was called already; a full disk must not end the daemon.
+  }
 }
 
 function watch(home: string, places: Places, argv: readonly string[], times: number): ChildProcess {

@@ -208,7 +208,12 @@ async function runDaemon(env: NodeJS.ProcessEnv, isForeground: boolean): Promise
     listenTcp = (port) => serveTcp(ports, port);
     await web.use(config.resolved().port);
     log.info("The daemon has started", { version, home, pid: process.pid });
-    watchdog = startWatchdog(home, places, process.argv, log);
+    watchdog = startWatchdog(home, places, process.argv, log, (text) => {
+      const note = { title: "Signalbox's daemon died", text, task: "", project: "", key: `died-${systemClock.now()}` };
+      notifierOf(channels, log)
+        .notify(note)
+        .catch((error) => log.error("The person could not be called", { error }));
+    });
     placePrograms();
     guard.start();
     await publishAgents(core);

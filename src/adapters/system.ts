@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import { Fault } from "../fault.ts";
 import type { Clock, Commands, Ids } from "../ports/system.ts";
+import { exhaustedFault, spawnChild } from "./child.ts";
 
 // Node's timers are limited to 31 bits of milliseconds; for later times the timer is set again.
 const maxDelay = 2_147_483_647;
@@ -32,7 +32,8 @@ export const spawnCommands: Commands = {
       if (signal?.aborted) return reject(stopped(argv));
       const [program = "", ...rest] = argv;
       // In its own process group, so that the time limit applies to its children too.
-      const child = spawn(program, rest, { cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+      const stdio = ["ignore", "pipe", "pipe"] as const;
+      const child = spawnChild(program, rest, { cwd, env: { ...env }, stdio: [...stdio], detached: true });
       let output = "";
       let timedOut = false;
       const take = (chunk: Buffer) => {
@@ -87,6 +88,8 @@ function stopped(argv: readonly string[]): Fault {
 }
 
 function notStarted(program: string, cwd: string, error: NodeJS.ErrnoException): Fault {
+  const exhausted = exhaustedFault(program, error);
+  if (exhausted !== undefined) return exhausted;
   const isMissing = error.code === "ENOENT";
   return new Fault(
     "command.not-started",

@@ -1,5 +1,6 @@
 import { shellWord } from "../shell-quote.ts";
 import type { Call, Given } from "./client.ts";
+import { mergeTold, stopTold, type Told } from "./merge-answer.ts";
 import { routes } from "./routes.ts";
 import type { ActionView } from "./tasks.ts";
 
@@ -23,7 +24,7 @@ export interface Act {
   /** What follows from it, which the person must confirm. */
   readonly danger?: string;
   /** Resolves with what came of it. */
-  send(call: Call, task: string, action: ActionView, input: ActionInput): Promise<string>;
+  send(call: Call, task: string, action: ActionView, input: ActionInput): Promise<string | Told>;
 }
 
 const given = (task: string, { revision }: ActionInput): Given<never, never> => ({ params: { task }, revision });
@@ -31,19 +32,6 @@ const moved = ({ kind, task, why }: { kind: string; task: { status: string }; wh
   kind === "ignored" ? why : kind === "moved" ? `It is in ${task.status} now.` : `It stays in ${task.status}.`;
 const toldOf = (told: { run: string; how: "message" | "start" } | null) =>
   told === null ? "" : told.how === "message" ? ` ${told.run} is told.` : ` ${told.run} is started with it.`;
-const mergeTold = ({ state, reason, target, warnings }: MergeAnswer) =>
-  [
-    state === "merged" ? `Merged into ${target}.` : state === "lined-up" ? `In the queue of ${target}.` : reason,
-    ...warnings,
-  ]
-    .filter((each) => each !== "")
-    .join("\n");
-interface MergeAnswer {
-  readonly state: string;
-  readonly reason: string;
-  readonly target: string;
-  readonly warnings: readonly string[];
-}
 
 /** The actions that are one request, by their names on the command line. */
 export const acts: Readonly<Record<string, Act>> = {
@@ -67,8 +55,11 @@ export const acts: Readonly<Record<string, Act>> = {
     async send(call, task, _, input) {
       const body = input.commit === undefined || input.commit === "" ? {} : { commit: input.commit };
       const { change, merge, warnings } = await call(routes.approveTask, { ...given(task, input), body });
-      const did = merge !== null ? mergeTold(merge) : change !== null ? moved(change) : "Approved.";
-      return [did, ...warnings].join("\n");
+      const { text, tone } =
+        merge === null
+          ? { text: change === null ? "Approved." : moved(change), tone: "good" as const }
+          : mergeTold(merge);
+      return { text: [text, ...warnings].join("\n"), tone };
     },
   },
   "request-changes": {
@@ -96,8 +87,7 @@ export const acts: Readonly<Record<string, Act>> = {
     send: async (call, task, _, input) => mergeTold(await call(routes.mergeTask, { ...given(task, input), body: {} })),
   },
   "merge-cancel": {
-    send: async (call, task, _, input) =>
-      mergeTold(await call(routes.cancelMerge, { ...given(task, input), body: {} })),
+    send: async (call, task, _, input) => stopTold(await call(routes.cancelMerge, { ...given(task, input), body: {} })),
   },
   continue: {
     async send(call, task, { command }, input) {

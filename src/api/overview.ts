@@ -33,10 +33,10 @@ const endedMergeWire = record({
   target: text,
   parent: text,
   state: oneOf("merged", "conflict", "tests", "refused", "undone"),
-  /** Why it was not merged; empty if it was. */
+  /** Why it was not merged, or that there was nothing to merge; empty if it was merged. */
   reason: text,
   files: list(text),
-  /** The commit of the work, and the branch's commits before and after. */
+  /** The commit of the work, and the branch's commits before and after; `after` is empty where nothing was merged. */
   commit: text,
   before: text,
   after: text,
@@ -51,6 +51,8 @@ export type EndedMergeView = TypeOf<typeof endedMergeWire>;
 const doctorWire = record({
   /** No error is among the findings. */
   ok: boolean,
+  /** What these checks are about, and the command that checks the rest, as sentences. */
+  covers: text,
   checks: list(
     record({
       /** What was checked; several findings may have the same. */

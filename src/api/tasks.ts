@@ -177,7 +177,7 @@ export const mergeWire = record({
   /** The files that conflict or are in the way. */
   files: list(text),
   target: text,
-  /** The commit of the task's work, and the branch's commits before and after the merge. */
+  /** The commit of the task's work, and the branch's commits before and after the merge, or the undoing of it. */
   commit: text,
   before: text,
   after: text,

@@ -186,7 +186,10 @@ export async function judgeUnreviewed(core: Core, task: Task, commit: string): P
   if (task.judged === undefined || task.judged.commit === commit) return;
   if ((await seenCommit(core, task)) !== commit)
     throw new Fault("merge.unseen", `The branch is at ${short(commit)}, which you were not shown.`, {
-      hint: `See what was not reviewed: signalbox task diff ${task.id} --since-review`,
+      hint: [
+        `See what was not reviewed: signalbox task diff ${task.id} --since-review`,
+        `If that is too long to be shown whole, see it with git, then list its files: signalbox task diff ${task.id} --since-review --stat`,
+      ].join("\n"),
     });
   const judged: Judged = { commit, role: "human" };
   await core.submit(task.id, { kind: "edit", actor: { role: "human" }, set: { judged } });

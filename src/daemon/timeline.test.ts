@@ -7,7 +7,7 @@ const event = (minute: number, type: string, data: Record<string, unknown> = {})
   at: at(minute),
 });
 const kinds: Record<string, ReturnType<Life["kindOf"]>> = {
-  ...{ pending: "slot", review: "human", talk: "asks", done: "end" },
+  ...{ pending: "slot", review: "human", talk: "other", done: "end" },
 };
 const life = (events: readonly LifeEvent[], more: Partial<Life> = {}): Life => ({
   ...{ createdAt: at(0), events: [event(0, "task.created", { status: "pending" }), ...events], runs: [] },
@@ -16,7 +16,7 @@ const life = (events: readonly LifeEvent[], more: Partial<Life> = {}): Life => (
 });
 const run = (key: string, asked: number, started: number, ended?: number, cost?: number) => ({
   ...{ key, askedAt: at(asked), startedAt: at(started), cost },
-  endedAt: ended === undefined ? undefined : at(ended),
+  work: [{ from: at(started), ...(ended === undefined ? {} : { until: at(ended) }) }],
 });
 const told = (each: Life, now: number) =>
   stretchesOf(each, at(now)).map(
@@ -50,6 +50,42 @@ test("an agent that stays open while a person is waited for does not count as wo
   ]);
 });
 
+test("a session that waits for its next message does no work, also while another run waits for its seat", () => {
+  const worker = { ...run("worker#1", 0, 0), work: [{ from: at(0), until: at(8) }, { from: at(25) }] };
+  const events = [event(0, "task.moved", { to: "plan" }), event(10, "task.moved", { to: "judge" })];
+  expect(told(life(events, { runs: [worker, run("reviewer#2", 10, 15, 20)] }), 30)).toEqual([
+    "0-8 working plan",
+    "8-10 idle plan",
+    "10-15 queued judge",
+    "15-20 working judge",
+    "20-25 idle judge",
+    "25-30 working judge",
+  ]);
+});
+
+test("what waited for a person is shown so after it was left, whatever its agent did meanwhile", () => {
+  const events = [
+    event(0, "task.moved", { to: "plan" }),
+    event(3, "message.undelivered"),
+    event(5, "message.delivered"),
+    event(10, "task.moved", { to: "review" }),
+    event(20, "task.moved", { to: "plan" }),
+    event(21, "merge.asked"),
+    event(22, "merge.waits"),
+    event(24, "merge.landed"),
+  ];
+  expect(told(life(events, { runs: [run("worker#1", 0, 0)] }), 30)).toEqual([
+    "0-3 working plan",
+    "3-5 me plan",
+    "5-10 working plan",
+    "10-20 me review",
+    "20-21 working plan",
+    "21-22 queued plan",
+    "22-24 me plan",
+    "24-30 working plan",
+  ]);
+});
+
 test("a run without a known cost is counted as unknown, and not as nothing", () => {
   const [stretch] = stretchesOf(
     life([event(0, "task.moved", { to: "plan" })], {
@@ -72,7 +108,8 @@ test("a task that is held, or whose agent asks, waits for a person until that is
     "0-5 working talk",
     "5-8 me talk",
     "8-20 working talk",
-    "20-30 me talk",
+    "20-25 me talk",
+    "25-30 idle talk",
   ]);
   expect(told(life([event(0, "task.moved", { to: "plan" })], { needSince: at(7) }), 9)).toEqual([
     "0-7 idle plan",

@@ -7,7 +7,7 @@ export interface Stretch {
   readonly state: string;
   readonly from: number;
   readonly until: number;
-  /** The runs that were awake in it. */
+  /** The runs that worked in it. */
   readonly runs: readonly string[];
   /** The part of those runs' costs that falls into it; undefined if none of them has a known cost. */
   readonly cost: number | undefined;
@@ -25,7 +25,8 @@ export interface LifeRun {
   readonly key: string;
   readonly askedAt: number;
   readonly startedAt: number;
-  readonly endedAt: number | undefined;
+  /** When it worked: a session that waits for its next message does not. */
+  readonly work: readonly { readonly from: number; readonly until?: number }[];
   /** Undefined if it is unknown. */
   readonly cost: number | undefined;
 }
@@ -43,8 +44,8 @@ export interface Life {
   readonly runs: readonly LifeRun[];
   /** Since when it needs a person; undefined if it needs none now. */
   readonly needSince: number | undefined;
-  /** What a state waits for; `asks`: an agent there talks with a person, and works between the questions. */
-  kindOf(state: string): "human" | "asks" | "slot" | "end" | "other";
+  /** What a state waits for; `human`: the next move is a person's, whatever an agent does there meanwhile. */
+  kindOf(state: string): "human" | "slot" | "end" | "other";
 }
 
 /** A task's life in stretches from its creation to its end, or until now. */
@@ -55,14 +56,16 @@ export function stretchesOf(life: Life, now: number): readonly Stretch[] {
   const asks: readonly Interval[] = [
     ...intervals(events, ["dialogue.asked"], ["dialogue.answered", "task.moved"]),
     ...intervals(events, ["task.held"], ["task.continued", "task.moved"]),
+    ...intervals(events, ["merge.waits"], ["merge.landed", "merge.failed", "task.moved"]),
+    ...intervals(events, ["message.undelivered"], ["message.delivered", "agent.ended", "task.moved"]),
     ...intervals(events, ["agent.raised"], ["agent.ended", "task.moved", "task.attended", "message.delivered"]),
     ...(needSince === undefined ? [] : [{ from: needSince, until: undefined }]),
   ];
   const merging = intervals(events, ["merge.asked"], ["merge.landed", "merge.failed", "task.moved"]);
   const own = intervals(events, ["task.working"], ["task.worked", "task.moved"]);
-  const awake = runs.map((run) => ({ run, parts: awakeParts(run, events) }));
+  const work = runs.map((run) => ({ run, parts: workParts(run, events) }));
   const seats = runs.map(({ askedAt, startedAt }) => ({ from: askedAt, until: startedAt }));
-  const bounds = [...asks, ...merging, ...own, ...seats, ...awake.flatMap(({ parts }) => parts), ...states]
+  const bounds = [...asks, ...merging, ...own, ...seats, ...work.flatMap(({ parts }) => parts), ...states]
     .flatMap(({ from, until }) => [from, until ?? end])
     .filter((at) => at > life.createdAt && at < end);
   const cuts = [...new Set([life.createdAt, ...bounds, end])].sort((a, b) => a - b);
@@ -73,7 +76,7 @@ export function stretchesOf(life: Life, now: number): readonly Stretch[] {
     const has = (each: Interval) => each.from <= from && (each.until ?? end) >= until;
     const state = states.findLast(has)?.state ?? "";
     const kind = kindOf(state);
-    const working = awake.filter(({ parts }) => parts.some(has)).map(({ run }) => run);
+    const working = work.filter(({ parts }) => parts.some(has)).map(({ run }) => run);
     const isBusy = working.length > 0;
     const found: StretchKind = asks.some(has)
       ? "me"
@@ -81,7 +84,7 @@ export function stretchesOf(life: Life, now: number): readonly Stretch[] {
         ? "working"
         : merging.some(has)
           ? "queued"
-          : kind === "human" || (kind === "asks" && !isBusy)
+          : kind === "human"
             ? "me"
             : isBusy
               ? "working"
@@ -120,18 +123,21 @@ function intervals(events: readonly LifeEvent[], begin: readonly string[], end: 
   return from === undefined ? found : [...found, { from, until: undefined }];
 }
 
-/** When the run's program was there: not while it slept. */
-function awakeParts({ key, startedAt, endedAt }: LifeRun, events: readonly LifeEvent[]): readonly Interval[] {
+/** When the run worked: not while it slept, which matters for old records, that have no turns. */
+function workParts({ key, work }: LifeRun, events: readonly LifeEvent[]): readonly Interval[] {
   const own = events.filter(({ data }) => data.run === key);
   const sleeps = intervals(own, ["agent.slept"], ["agent.woken", "agent.ended"]);
-  const parts: Interval[] = [];
-  let from = startedAt;
-  for (const sleep of sleeps) {
-    parts.push({ from, until: sleep.from });
-    if (sleep.until === undefined) return parts;
-    from = sleep.until;
-  }
-  return [...parts, { from, until: endedAt }];
+  return work.flatMap(({ from: begin, until: end }) => {
+    const parts: Interval[] = [];
+    let from = begin;
+    for (const sleep of sleeps) {
+      if ((sleep.until ?? Number.POSITIVE_INFINITY) <= from || (end !== undefined && sleep.from >= end)) continue;
+      if (sleep.from > from) parts.push({ from, until: sleep.from });
+      if (sleep.until === undefined) return parts;
+      from = sleep.until;
+    }
+    return end !== undefined && from >= end ? parts : [...parts, { from, until: end }];
+  });
 }
 
 function joined(pieces: readonly Stretch[]): readonly Stretch[] {

@@ -63,6 +63,8 @@ export interface Places {
   readonly startReport: string;
   /** Exists after a person has killed the daemon on purpose: then no command restarts it. */
   readonly stopped: string;
+  /** Exists while the daemon runs that is not restarted any more, because it died too often; a later daemon finds it. */
+  readonly unwatched: string;
   /** Records where agents work; the command line reads it before it uses the person's credential. */
   readonly agents: string;
   /** The port that was chosen for browsers. */
@@ -104,6 +106,7 @@ export function homePlaces(home: string): Places {
     pid: join(run, "daemon.pid"),
     startReport: join(run, "start.log"),
     stopped: join(run, "stopped"),
+    unwatched: join(run, "unwatched"),
     agents: join(run, "agents.json"),
     webPort: join(run, "web.json"),
     humanToken: join(root, "human.token"),

@@ -32,6 +32,8 @@ test("without any settings the defaults apply", () => {
     chatTelegramAddress: "https://api.telegram.org",
     keep: ["node_modules", ".venv", "target"],
     copy: [],
+    dashboardBell: true,
+    dashboardKeys: {},
     link: [],
     setup: [],
     teardown: [],

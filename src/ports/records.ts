@@ -231,6 +231,8 @@ export interface StartedRun {
   readonly insteadOf?: string;
   /** Its conversation has begun, so that there is a session to resume; missing in old records. */
   readonly hasBegun?: boolean;
+  /** When its session has worked, in order; missing until it rests for the first time, for other runs, and in old records. */
+  readonly turns?: readonly Turn[];
   /** The identity of its process; missing until it runs, and in old records. */
   readonly process?: ProcessIdentity;
   /** Set while it is asleep: since when it is idle. Its program was ended to make room, and resumes when needed. */
@@ -244,6 +246,12 @@ export interface StartedRun {
   readonly reserves?: Budget;
   /** Why it is being ended, recorded beforehand; missing while nothing ends it. */
   readonly ending?: { readonly word: RunEnd; readonly reason: string };
+}
+
+/** A part of a session's time in which it worked; without an end it goes on. */
+export interface Turn {
+  readonly from: number;
+  readonly until?: number;
 }
 
 /** A run's credential. Its id is the hash of the secret; the secret itself is stored nowhere. */
@@ -365,7 +373,7 @@ export interface Usage extends Kept {
   readonly harness?: string;
   /** The named agent that did the run; missing where an anonymous one did. */
   readonly agent?: string;
-  /** Milliseconds from its start to its end, or to the last check. */
+  /** Milliseconds for which it has worked until the last check: a session that waits for its next message does not. */
   readonly duration?: number;
   /** How far the source of these numbers was read. */
   readonly position?: TailPosition;

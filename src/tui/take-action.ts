@@ -114,7 +114,8 @@ export function createTaker({ ports, state, apply, runCommand, reread }: Surroun
         const act = Object.hasOwn(acts, action.name) ? acts[action.name] : undefined;
         if (act === undefined) continue;
         apply((before) => ({ ...before, notice: { text: `${name}: ${action.label} …`, role: "quiet", command: "" } }));
-        const said = await act.send(call, id, action, { revision, ...(text === undefined ? {} : { text }) });
+        const told = await act.send(call, id, action, { revision, ...(text === undefined ? {} : { text }) });
+        const said = typeof told === "string" ? told : told.text;
         const command = commandWith(action, text);
         const what = `${name}: ${said}`;
         done.push(what);

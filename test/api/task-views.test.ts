@@ -342,6 +342,11 @@ describe("the doctor", () => {
     const { json } = await get("/v1/doctor");
     const names = new Set(json.checks.map(({ name }: { name: string }) => name));
     for (const name of [
+      "node",
+      "git",
+      "tmux",
+      "agents",
+      "sandbox",
       "home",
       "token",
       "config",
@@ -357,6 +362,11 @@ describe("the doctor", () => {
       expect(names).toContain(name);
     const of = (checks: { name: string; level: string; found: string; fix: string }[], name: string) =>
       checks.filter((each) => each.name === name);
+    expect(of(json.checks, "node")).toEqual([{ name: "node", level: "ok", found: process.versions.node, fix: "" }]);
+    expect(json.covers).toContain("signalbox doctor");
+    // As many tasks as the inbox has.
+    const { tasks } = (await get("/v1/status")).json;
+    expect(of(json.checks, "runs")[0]?.found).toMatch(new RegExp(`; ${tasks.needPerson} tasks? needs? you`));
     expect(of(json.checks, "database")).toEqual([{ name: "database", level: "ok", found: "sound", fix: "" }]);
     // The workflow of an earlier test.
     expect(of(json.checks, "workflows")[0]).toMatchObject({

@@ -213,6 +213,19 @@ describe("a cookie", () => {
     expect((await over("/v1/status", { headers: both })).status).toBe(200);
   });
 
+  test("counts also after another one of the same name, which a server on another port has set", async () => {
+    const browser = await signedIn();
+    const name = browser.cookie.split("=")[0];
+    for (const cookie of [
+      `${name}=other; ${browser.cookie}`,
+      `${browser.cookie}; ${name}=other`,
+      `${name}=; ${browser.cookie}`,
+    ])
+      expect((await over("/v1/status", { headers: { ...of(browser), cookie } })).status).toBe(200);
+    const wrong = { ...of(browser), cookie: `${name}=other; ${name}=` };
+    expect(codeOf(await over("/v1/status", { headers: wrong }))).toEqual([401, "caller.unknown"]);
+  });
+
   test("opens the event stream only for a page of ours", async () => {
     const browser = await signedIn();
     const same = { cookie: browser.cookie, "sec-fetch-site": "same-origin" };

@@ -47,7 +47,7 @@ states:
   await create("t1", { harness: "gone", reviewHarness: "other" });
   known.set("other", { ...gone, name: "other" } as never);
   await until(held);
-  expect(await held()).toContain("signalbox task update t1 --harness NAME");
+  expect(await held()).toContain("signalbox task update t1 --harness NAME\nThen: signalbox task continue t1");
   await goOn({ harness: "meter" });
   await isIn("tasting");
   await until(held);

@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { mergeOutlook } from "../../src/daemon/merge-outlook.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
-import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
+import { mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
+import { listMerges } from "../../src/daemon/requests/merges.ts";
 import { continueTask } from "../../src/daemon/requests/move-task.ts";
 import { approveTask } from "../../src/daemon/requests/person.ts";
 import type { Finding } from "../../src/engine/findings.ts";
@@ -27,6 +28,10 @@ transitions:
   - { from: todo, to: busy, hooks: [acquire_workspace] }
 `;
 
+const asked = <Body>(body: Body): Asked<object, Body> => ({
+  ...{ params: { task: id }, query: {}, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
+});
+
 /** A task with a cup, in a project with a remote that lacks two commits of the user's. */
 async function start() {
   const stage = await startGitStage({ flow });
@@ -44,9 +49,6 @@ async function start() {
   const { workspace } = await stage.begin(id);
   const head = commit(workspace, "cup.md");
   for (const file of ["kettle.md", "spoon.md"]) commit(repository, file);
-  const asked = <Body>(body: Body): Asked<object, Body> => ({
-    ...{ params: { task: id }, query: {}, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
-  });
   return {
     ...{ ...stage, head },
     edit: (set: Partial<Task>) => core.submit(id, { kind: "edit", actor: { role: "engine" }, set } as never),
@@ -116,4 +118,58 @@ test("a merge that is refused because of untrusted settings says so once, and no
   git(repository, "config", "--unset", "core.fsmonitor");
   await core.submit(id, { kind: "continue", actor: { role: "human" } });
   await isDone();
+});
+
+/** A person merges. */
+const byHand = `
+version: 1
+states:
+  todo: { waits_for: human, next: busy }
+  busy: { waits_for: human }
+  done: { terminal: true }
+transitions:
+  - { from: todo, to: busy, hooks: [acquire_workspace] }
+  - { from: busy, to: done, by: human, when: merged == true, hooks: [release_workspace] }
+`;
+
+async function startByHand() {
+  const stage = await startGitStage({ flow: byHand });
+  return { ...stage, isOver: () => stage.until(id, ({ task }) => task.phase === "over") };
+}
+
+test("a refused dry run is not in the task's history, and a refused merge is", async () => {
+  const { core, store, begin, isOver } = await startByHand();
+  await begin(id);
+  await mergeTask(core)(asked({}));
+  await isOver();
+  const refused = async () =>
+    (await store.listEvents({ task: id }, 0, 1_000)).filter(({ event }) => event.type === "request.rejected").length;
+  await expect(mergeTask(core)(asked({ dryRun: true }))).rejects.toThrow('is in "done", which is the end');
+  expect(await refused()).toBe(0);
+  await expect(mergeTask(core)(asked({}))).rejects.toThrow('is in "done", which is the end');
+  expect(await refused()).toBe(1);
+});
+
+test("undoing a merge answers with the revert's commit, and not with the merge's", async () => {
+  const { core, git, repository, begin, isOver } = await startByHand();
+  const { workspace } = await begin(id);
+  writeFileSync(join(workspace, "cup.md"), "full\n");
+  git(workspace, "add", "cup.md");
+  git(workspace, "commit", "-qm", "cup");
+  const { after: merged } = await mergeTask(core)(asked({}));
+  await isOver();
+  const undone = await undoTaskMerge(core)(asked({}));
+  const revert = git(repository, "rev-parse", "main");
+  expect(undone).toMatchObject({ state: "undone", before: merged, after: revert });
+  expect(revert).not.toBe(merged);
+});
+
+test("the merge of a branch without commits is listed as one of nothing, without another task's commit", async () => {
+  const { core, begin, isOver } = await startByHand();
+  await begin(id);
+  await mergeTask(core)(asked({}));
+  await isOver();
+  const { ended } = await listMerges(core)({ ...asked(undefined), query: {} } as never);
+  const reason = 'Nothing was merged: "main" had every commit of its branch already.';
+  expect(ended).toMatchObject([{ task: id, state: "merged", after: "", reason }]);
 });

@@ -49,8 +49,8 @@ async function startReviewed(workflow = flow) {
     ...{ params: { task: id }, query, body, caller: { kind: "human" }, folder: "", lastEvent: "" },
   });
   const { workspace } = await stage.begin(id);
-  const commit = (file: string) => {
-    writeFileSync(join(workspace, file), "full\n");
+  const commit = (file: string, text = "full\n") => {
+    writeFileSync(join(workspace, file), text);
     git(workspace, "add", file);
     git(workspace, "commit", "-qm", file);
     return git(workspace, "rev-parse", "HEAD");
@@ -156,6 +156,29 @@ test("an approval is for the commit that the person was last shown", async () =>
   });
   expect(await approve({ unreviewed: true })).toMatchObject({ merge: { state: "merged" } });
   expect(mains("saucer.md")).toBe("saucer.md");
+});
+
+test("the list of files of a diff that is not too long does not count as shown", async () => {
+  const { merge, diff, commit } = await startReviewed();
+  commit("saucer.md");
+  await diff({ sinceReview: "true", text: "false" });
+  await expect(merge({ unreviewed: true })).rejects.toMatchObject({ code: "merge.unseen" });
+});
+
+test("a diff that was cut does not count as shown; the refusal says how to go on, and that works", async () => {
+  const { merge, diff, commit, judged, mains } = await startReviewed();
+  const later = commit("harvest.txt", `${"bean ".repeat(20)}\n`.repeat(90_000));
+  expect((await diff({ sinceReview: "true" })).committed.isCut).toBe(true);
+  const unseen = await merge({ unreviewed: true }).catch((error) => error);
+  expect(unseen).toMatchObject({
+    code: "merge.unseen",
+    hint: expect.stringContaining(`task diff ${id} --since-review --stat`),
+  });
+  expect((await judged())?.role).toBe("reviewer");
+  await diff({ sinceReview: "true", text: "false" });
+  expect(await merge({ unreviewed: true })).toMatchObject({ state: "merged" });
+  expect(await judged()).toEqual({ commit: later, role: "human" });
+  expect(mains("harvest.txt")).toBe("harvest.txt");
 });
 
 for (const [where, states] of Object.entries(mergingFlows)) {

@@ -231,7 +231,7 @@ test("a part whose parent was deleted by an older version can be deleted, and sa
   await store.usage.put({ ...usage, harness: "x", model: "", cost: 1, duration: 1 } as never);
   const book = createUsageBook(store, () => ({ projectDay: 0, day: 0 }) as never);
   await book.open();
-  const brake = { runsOf: async () => [], hold: async (_: unknown, __: unknown, then: () => unknown) => then() };
+  const brake = { runsOf: async () => [], holdTasks: async (_: unknown, __: unknown, then: () => unknown) => then() };
   const agents = { book, brake, dispatch: { wake: () => {} } };
   await asking({ ...stage, core: { ...core, agents } as never }).remove(a.id);
   expect(await store.getTask(a.id)).toBeUndefined();

@@ -14,7 +14,7 @@ const workflows = simulated.map(readSimulated);
 /** The seeds below were found when seeds alternated between these. */
 const withoutPlans = ["default", "classic", "minimal", "crew"].map(readSimulated);
 const team = readSimulated("team");
-const count = Number(process.env.SIGNALBOX_SEEDS ?? 250);
+const count = Number(process.env.SIGNALBOX_SEEDS ?? 150);
 
 // In separate processes: the test runner's transformation would slow the simulator down.
 test(`every promise is kept in ${count} random lives with injected faults`, async () => {
@@ -30,7 +30,7 @@ test(`every promise is kept in ${count} random lives with injected faults`, asyn
   expect(Number(deaths)).toBeGreaterThan(count / 2);
 }, 900_000);
 
-const crowded = Number(process.env.SIGNALBOX_CROWDED_SEEDS ?? 80);
+const crowded = Number(process.env.SIGNALBOX_CROWDED_SEEDS ?? 50);
 
 test(`no task is starved in ${crowded} random lives with more tasks than seats and workspaces`, async () => {
   const script = join(root, "scripts", "faults.ts");

@@ -103,6 +103,10 @@ test("a question is answered and the work is merged with the keyboard alone", as
   await stage.until(id, ({ outcome }) => outcome === "done");
   await page.getByText("Nothing waits for you").waitFor();
   expect(stage.git(stage.repository, "show", "main:asks.md")).toBe("as answered");
+  // The dry run of the dialog was not asked again, for a task that is over.
+  const types = (await stage.events(id)).map(({ type }) => type);
+  expect(types).toContain("merge.landed");
+  expect(types).not.toContain("request.rejected");
   expect(misdeeds).toEqual([]);
 });
 

@@ -69,6 +69,9 @@ test("while the daemon is gone no task can be created, and what was written stay
   await page.keyboard.press("c");
   const dialog = page.getByRole("dialog", { name: "New task" });
   await dialog.getByLabel("What is to be done").fill("Written while it was gone");
+  const choices = (label: string) => dialog.getByLabel(label).locator("option").allTextContents();
+  await expect.poll(() => choices("Workflow")).toEqual(expect.arrayContaining(["classic", "minimal"]));
+  await expect.poll(() => choices("Harness")).toContain("scripted");
   await stage.killDaemon();
   await page.getByText("What you see may be out of date").waitFor();
   expect(await dialog.getByRole("button", { name: "Create the task" }).isDisabled()).toBe(true);
@@ -77,6 +80,8 @@ test("while the daemon is gone no task can be created, and what was written stay
   await page.reload();
   await page.keyboard.press("c");
   expect(await dialog.getByLabel("What is to be done").inputValue()).toBe("Written while it was gone");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("heading", { name: "Written while it was gone" }).waitFor();
   await stage.call(routes.endWebSessions);
   await page.getByText("its session is over").waitFor();
   await page.getByText("$ signalbox web").waitFor();

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
+import { exhaustedFault, spawnChild } from "../child.ts";
 import { gitFault } from "./faults.ts";
 import { blocked, findPipe, readBy } from "./pipes.ts";
 import { type Configuration, gitEnvironment, gitFlags, type Protocol } from "./settings.ts";
@@ -204,8 +205,12 @@ function spawnGit(order: GitProcess): Promise<GitEnd> {
     if (signal?.aborted) return reject(stopped(command));
     const source = inputFile === undefined ? "pipe" : openSync(inputFile, "r");
     // A process group of its own, so that git's children are stopped with it, and no terminal to ask for a password.
-    const child = spawn(program, [...args], { cwd, env: { ...env }, stdio: [source, "pipe", "pipe"], detached: true });
-    if (typeof source === "number") closeSync(source);
+    let child: ChildProcess;
+    try {
+      child = spawnChild(program, [...args], { cwd, env: { ...env }, stdio: [source, "pipe", "pipe"], detached: true });
+    } finally {
+      if (typeof source === "number") closeSync(source);
+    }
     const chunks: Buffer[] = [];
     let size = 0;
     let stderr = "";
@@ -312,6 +317,8 @@ function notStarted(program: string, cwd: string, error: NodeJS.ErrnoException):
       cause: error,
     });
   }
+  const exhausted = exhaustedFault(program, error);
+  if (exhausted !== undefined) return exhausted;
   return new Fault("git.missing", `"${program}" could not be started (${error.code ?? error.message}).`, {
     hint: "Install git 2.38 or newer, and make sure that it is on the PATH of the daemon.",
     cause: error,

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 import { Fault } from "../../fault.ts";
+import { spawnChild } from "../child.ts";
 import { baseArguments, environment } from "./run-tmux.ts";
 
 interface ControlPorts {
@@ -41,7 +41,7 @@ const flags = "ignore-size,read-only,pause-after=1";
 
 export function openControlClient({ program, socket, session, onNotice, onEnd }: ControlPorts): ControlClient {
   const args = [...baseArguments(socket), "-C", "attach-session", "-E", "-f", flags, "-t", session];
-  const child = spawn(program, args, { cwd: "/", env: environment(), stdio: ["pipe", "pipe", "ignore"] });
+  const child = spawnChild(program, args, { cwd: "/", env: environment(), stdio: ["pipe", "pipe", "ignore"] });
   const pending: Pending[] = [];
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import { Fault } from "../../fault.ts";
 import { oneLine } from "../../text.ts";
+import { spawnChild } from "../child.ts";
 
 // Tmux executes commands between "#(" and ")" in a session's name, and matches names by prefix:
 // only ids go into names, and names are matched exactly.
@@ -75,7 +75,11 @@ const maxOutput = 64 * 1024 * 1024;
 export function runTmux({ program, socket, args, input = "", timeout, server }: TmuxCall): Promise<TmuxEnd> {
   return new Promise((resolve, reject) => {
     // From the root folder: a server that this call starts must not keep another folder in use.
-    const child = spawn(program, [...baseArguments(socket), ...args], { cwd: "/", env: environment(), stdio: "pipe" });
+    const child = spawnChild(program, [...baseArguments(socket), ...args], {
+      cwd: "/",
+      env: environment(),
+      stdio: "pipe",
+    });
     const chunks: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
     let size = 0;
     const timer = setTimeout(() => {
@@ -209,7 +213,7 @@ export async function checkVersion(program: string): Promise<void> {
 
 function askVersion(program: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, ["-V"], {
+    const child = spawnChild(program, ["-V"], {
       cwd: "/",
       env: environment(),
       stdio: ["ignore", "pipe", "ignore"],
@@ -219,7 +223,7 @@ function askVersion(program: string): Promise<string> {
     child.stdout.on("data", (chunk: Buffer) => {
       said += chunk.toString("utf8");
     });
-    child.on("error", (error) => reject(missing(program, error)));
+    child.on("error", (error) => reject(notStarted(program, error)));
     child.on("close", () => resolve(said));
   });
 }

@@ -167,8 +167,8 @@ function createReader(ports: ScreensPorts, clients: ReturnType<typeof createClie
   };
   const connect = () => {
     if (connection !== undefined || isClosed) return;
-    findPane(ports, run).then(
-      (found) => {
+    findPane(ports, run)
+      .then((found) => {
         if (isClosed || connection !== undefined) return;
         if (found === undefined) return lose();
         rows = [];
@@ -178,9 +178,8 @@ function createReader(ports: ScreensPorts, clients: ReturnType<typeof createClie
           ...clients.join(found.session, found.pane, { wrote, resized: changed, lost: lose }),
         };
         read();
-      },
-      () => lose(),
-    );
+      })
+      .catch(() => lose());
   };
   const changed = () => {
     isChanged = true;

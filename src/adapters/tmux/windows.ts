@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { Fault } from "../../fault.ts";
 import type { ProcessTable } from "../../ports/processes.ts";
 import type { AttachCommand, Pane, Terminal, WindowOrder } from "../../ports/terminal.ts";
+import { spawnChild } from "../child.ts";
 import { endFamily } from "../processes/end-family.ts";
 import { markEntry } from "../processes/process-table.ts";
 import { markOf, readRecord, writeOrder } from "./launch-order.ts";
@@ -309,14 +310,20 @@ export function createDeathWatch(program: string, socket: string, ask: Ask): Dea
   const tell = () => {
     for (const listener of [...listeners]) listener();
   };
+  const watcher = (args: readonly string[]) => {
+    try {
+      return spawnChild(program, args, { cwd: "/", env: environment(), stdio: ["ignore", "pipe", "pipe"] });
+    } catch (error) {
+      if (error instanceof Fault && error.retry === "later") return undefined;
+      throw error;
+    }
+  };
   const arm = () => {
     if (waiting !== undefined || listeners.size === 0) return;
     const begin = ["display-message", "-p", "begun", ";", "wait-for", deathChannel];
-    const child = spawn(program, [...baseArguments(socket), ...begin], {
-      cwd: "/",
-      env: environment(),
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = watcher([...baseArguments(socket), ...begin]);
+    // The next server that is seen arms it again.
+    if (child === undefined) return;
     waiting = child;
     child.unref();
     nudging ??= setInterval(() => nudge(server), nudgeInterval).unref();

@@ -6,6 +6,7 @@ import type { TaskView } from "../../api/tasks.ts";
 import { Fault } from "../../fault.ts";
 import { shownPath } from "../../home/places.ts";
 import { findWorkflow } from "../../home/workflows.ts";
+import { shellWord } from "../../shell-quote.ts";
 import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { invite } from "../demo/invite.ts";
@@ -15,6 +16,7 @@ import { nextSteps, readExport, summarise, type Told, writeSummary } from "../de
 import { programChecks } from "../doctor/programs.ts";
 import { exitCodes } from "../fast/tell.ts";
 import { loadSound } from "../findings.ts";
+import { ownCommand } from "../start-daemon.ts";
 import { writeJson } from "../text.ts";
 import { command, type FlagsOf } from "./command.ts";
 import { flag, json, textFlag } from "./parameters.ts";
@@ -59,7 +61,7 @@ Exit codes: 0 all merged, 1 it failed or was interrupted, 2 wrong usage`,
     } catch (error) {
       if (!interruption.signal.aborted) this.say("Ending what was started …");
       await endStage(stage);
-      if (!interruption.signal.aborted) throw withEvidence(error, stage);
+      if (!interruption.signal.aborted) throw withEvidence(error, stage, ownCommand(this.process.env?.PATH));
       this.process.exitCode = exitCodes.failed;
       if (!flags.keep) removeStage(stage);
       this.say(`Interrupted. ${flags.keep ? `Everything is kept in ${stage.folder}.` : "Everything is removed."}`);
@@ -166,13 +168,17 @@ async function mustHave(...names: readonly string[]): Promise<void> {
   }
 }
 
-/** The failure, with the folder that has the evidence. */
-function withEvidence(error: unknown, { folder, places }: Stage): Fault {
+/** The failure, with the folder that has the evidence. Its commands are for the demo's home, whose daemon they start again. */
+export function withEvidence(error: unknown, { folder, home, places }: Stage, own: string): Fault {
   const fault = error instanceof Fault ? error : undefined;
   const message = fault?.message ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
-  const hint = `Everything is kept in ${folder}; the daemon's log is ${places.log}. You can remove the folder afterwards.`;
-  return new Fault(fault?.code ?? "demo.failed", message, {
-    hint: [fault?.hint, hint].filter((each) => each !== undefined).join(" "),
-    cause: error,
-  });
+  const command = `SIGNALBOX_HOME=${shellWord(home)} ${own}`;
+  const advice = (fault?.hint ?? "").split("\n").filter((line) => line !== "");
+  const hint = [
+    ...advice.map((line) => line.replace(/(^|: )signalbox /, `$1${command} `)),
+    `Everything is kept in ${folder}`,
+    `The daemon's log is ${places.log}`,
+    `To remove it: ${command} down; rm -r ${shellWord(folder)}`,
+  ].join("\n");
+  return new Fault(fault?.code ?? "demo.failed", message, { hint, cause: error });
 }

@@ -123,7 +123,7 @@ export const usage = command({
     brief: "Show the usage of agents: tokens, money and time",
     fullDescription: `A cost that the harness does not report is unknown: it is shown as ?, or as $1.20 + ? if only some runs report theirs. Limits are set with keys such as signalbox config set budget.task
 
---json: { rows: [{ key, name, runs, inputTokens, outputTokens, cachedTokens, cost, unknown, duration }], total }. unknown counts runs without a reported cost, duration is in milliseconds
+--json: { rows: [{ key, name, runs, inputTokens, outputTokens, cachedTokens, cost, unknown, duration }], total }. unknown counts runs without a reported cost, duration is in milliseconds, without the time in which a session rested
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,
   },
   async func(flags) {

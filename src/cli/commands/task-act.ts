@@ -196,7 +196,8 @@ function tellSalvaged({ say }: Context, task: TaskView, salvaged: readonly Salva
 }
 
 async function hasCommits(call: Call, { id }: TaskView): Promise<boolean> {
-  const about = { params: { task: id }, query: { text: "false", committed: "true" } } as const;
+  // Not `text: "false"`, which the daemon takes for a list that the person sees.
+  const about = { params: { task: id }, query: { files: "true", committed: "true" } } as const;
   const diff = await call(routes.diffTask, about).catch(() => undefined);
   return diff !== undefined && diff.commit !== diff.base;
 }

@@ -69,6 +69,10 @@ ${taskExitCodes("failed")}`,
     if (view.committed.isCut || view.uncommitted?.isCut)
       // Commits of a clone are not in the user's repository.
       this.say(`The diff is cut. To see all of it: git -C ${controlOf(this, task)} diff ${view.base} ${view.commit}`);
+    if (view.committed.isCut && !stat && !names)
+      this.say(
+        `A cut diff does not count as shown to you. Once you have seen all of it: signalbox task diff ${task.id}${flags["since-review"] ? " --since-review" : ""} --stat`,
+      );
   },
 });
 

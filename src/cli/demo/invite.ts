@@ -19,7 +19,7 @@ export async function invite(context: Context, { home }: Stage, call: Call): Pro
     "",
     "You are the person. Four tasks come to the inbox of the page:",
     "  #3 asks a question: choose it with j, press a, write an answer, and send it with Ctrl+Enter",
-    "  each one that its reviewer has passed: press Enter to look at its changes, then m to merge it",
+    "  each one that its reviewer has passed: choose it, press d to look at its changes, then m to merge it",
     "? shows the keys, and everything works with a mouse or a finger too. Ctrl-C ends the demo.",
   ];
   context.say(`${lines.join("\n")}\n`);

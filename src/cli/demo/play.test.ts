@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import type { EventView } from "../../api/tasks.ts";
+import { Refusal } from "../../api/client.ts";
+import type { EventView, TaskView } from "../../api/tasks.ts";
 import { findWorkflow } from "../../home/workflows.ts";
 import type { Context } from "../context.ts";
 import { createPaint } from "../fast/tell.ts";
 import { loadSound } from "../findings.ts";
-import { createOnlooker } from "./play.ts";
+import { createOnlooker, createPerson } from "./play.ts";
 
 const workflow = loadSound(findWorkflow({ home: "/nowhere" }, "default"));
 const began = Date.parse("2026-03-01T10:00:00.000Z");
@@ -49,3 +50,47 @@ test("without a terminal each notable event is one line, and other events are le
 test("in quiet mode nothing is shown", () => {
   expect(linesOf([created, reviewed], true)).toEqual([]);
 });
+
+const seen = (reason: string, id = "a") =>
+  [
+    { id, number: 1, branch: "menu", held: null, needsPerson: true, status: "reviewing", needs: [{ reason }] },
+  ] as unknown as readonly TaskView[];
+
+test("the demo's person merges no task that needs something else than a word", async () => {
+  const merged: string[] = [];
+  const call = async (_: unknown, { params }: { params: { task: string } }) => {
+    merged.push(params.task);
+    return { state: "merged", reason: "" };
+  };
+  const person = createPerson(call as never, idle, 0);
+  person.look([...seen("agent", "slow"), ...seen("approval", "ready")], performance.now());
+  await expect.poll(() => merged.length).toBeGreaterThan(0);
+  expect(merged).toEqual(["ready"]);
+});
+
+test("the demo's person looks again after a merge that came too early, and not after another refusal", async () => {
+  const answers: (() => unknown)[] = [
+    () => {
+      throw new Refusal([{ code: "not-waiting", text: "It is not ready to be merged.", fix: "" }]);
+    },
+    () => ({ state: "merged", reason: "" }),
+    () => {
+      throw new Refusal([{ code: "guard", text: "It must not be merged.", fix: "" }]);
+    },
+  ];
+  let calls = 0;
+  const person = createPerson((async () => answers[calls++]?.()) as never, idle, 0);
+  const look = (times: number) =>
+    expect
+      .poll(() => {
+        if (calls < times) person.look(seen("approval"), performance.now());
+        return calls;
+      })
+      .toBe(times);
+  await look(1);
+  await look(2);
+  await look(3);
+  await expect(person.failed).rejects.toThrow("It must not be merged.");
+});
+
+const idle = new AbortController().signal;

@@ -1,5 +1,5 @@
 import type { RunView } from "../../api/agents.ts";
-import type { Call } from "../../api/client.ts";
+import { type Call, Refusal } from "../../api/client.ts";
 import { routes } from "../../api/routes.ts";
 import type { EventView, TaskView } from "../../api/tasks.ts";
 import type { State, Workflow } from "../../engine/workflow.ts";
@@ -130,39 +130,67 @@ export async function play(
   }
 }
 
-/** Answers questions and merges ready tasks, as a person would. `failed` rejects if a request is refused. */
-function createPerson(call: Call, signal: AbortSignal) {
+/**
+ * Answers questions and merges ready tasks, as a person would. A task may move on while the person acts, so a refusal is followed
+ * by another look at it. `failed` rejects if it is refused again and again.
+ */
+export function createPerson(call: Call, signal: AbortSignal, delay = answerDelay) {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   // Callers may ignore `failed` without an unhandled rejection.
   failed.catch(() => undefined);
   /** Until when the person is busy with a task: earlier views of it are outdated. */
   const busyUntil = new Map<string, number>();
   const answered = new Set<string>();
+  const refused = new Map<string, number>();
   const help = async (task: TaskView) => {
     if (task.held !== null) throw stuck(task, task.held.reason);
-    await pause(answerDelay, signal);
+    await pause(delay, signal);
     if (signal.aborted) return;
     const about = { params: { task: task.id } };
     const answer = answered.has(task.id) ? undefined : plannedFor(task)?.answer;
     if (answer !== undefined) {
-      answered.add(task.id);
       await call(routes.answerTask, { ...about, body: { text: answer } });
+      answered.add(task.id);
       return;
     }
     const { state, reason } = await call(routes.mergeTask, { ...about, body: {} });
     if (!goingOn.includes(state)) throw stuck(task, reason);
   };
+  /** Throws what another look at the task would not change. */
+  const lookAgain = (task: string, error: unknown) => {
+    const times = (refused.get(task) ?? 0) + 1;
+    refused.set(task, times);
+    const isEarly = error instanceof Refusal && error.reasons.every(({ code }) => early.has(code));
+    if (!isEarly || times > maxRefusals) throw error;
+  };
   return {
     failed,
     look(tasks: readonly TaskView[], at: number) {
       for (const task of tasks) {
-        if (!task.needsPerson || at < (busyUntil.get(task.id) ?? 0)) continue;
+        // Other needs, such as a slow agent's, are none that a merge or an answer would meet.
+        const isReady = task.held !== null || task.needs.some(({ reason }) => met.has(reason));
+        if (!task.needsPerson || !isReady || at < (busyUntil.get(task.id) ?? 0)) continue;
         busyUntil.set(task.id, Number.POSITIVE_INFINITY);
-        help(task).then(() => busyUntil.set(task.id, performance.now()), reject);
+        help(task)
+          .catch((error) => lookAgain(task.id, error))
+          .then(() => busyUntil.set(task.id, performance.now()), reject);
       }
     },
   };
 }
+
+const met: ReadonlySet<string> = new Set(["question", "approval", "merge"]);
+/** The codes of refusals that say that the task is in another state than the person saw. */
+const early: ReadonlySet<string> = new Set([
+  "not-waiting",
+  "no-transition",
+  "not-allowed",
+  "moved-on",
+  "answered",
+  "terminal",
+]);
+/** How often a task may refuse its person before the demo fails. */
+const maxRefusals = 20;
 
 /** The merge is done, or is waiting in the queue. */
 const goingOn: readonly string[] = ["merged", "lined-up", "waits"];
@@ -176,7 +204,9 @@ function stuck({ number, summary, status }: TaskView, reason: string): Fault {
 }
 
 function quiet(tasks: readonly TaskView[]): Fault {
-  const open = tasks.filter(({ phase }) => phase !== "over").map(({ number, status }) => `#${number} in ${status}`);
+  const open = tasks
+    .filter(({ phase }) => phase !== "over")
+    .map(({ number, status, needs }) => [`#${number} in ${status}`, ...needs.map(({ brief }) => brief)].join(": "));
   return new Fault(
     "demo.stuck",
     `No event for ${idleTimeout / 1000} s, and some tasks are not over: ${open.join(", ")}.`,

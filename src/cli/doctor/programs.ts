@@ -2,12 +2,10 @@ import { spawnSync } from "node:child_process";
 import { type Check, error, type Finding, ok, warning } from "../../home/checks.ts";
 import type { PartialConfig } from "../../home/config-fields.ts";
 import { loginOf } from "../../home/logins.ts";
+import { lookForGit, lookForTmux, programVersion } from "../../home/program-checks.ts";
 import { type AgentName, agentNames, agentTitles, findAgents, identityCommands, unknownAuthor } from "../find.ts";
 import { putSkill, readSkill, type SkillPlace, skillPlaces, skillState, skillText } from "../skill.ts";
 import { listed } from "../text.ts";
-
-const minGit = "2.38";
-const minTmux = "3.2";
 
 /** Checks of the programs that Signalbox needs. */
 export function programChecks(env: NodeJS.ProcessEnv, config: PartialConfig): readonly Check[] {
@@ -15,29 +13,16 @@ export function programChecks(env: NodeJS.ProcessEnv, config: PartialConfig): re
   return [
     // An older Node does not get this far.
     { name: "node", look: () => ok(process.versions.node) },
-    { name: "git", look: lookForGit },
+    { name: "git", look: () => lookForGit(withIdentity) },
     { name: "tmux", look: lookForTmux },
     { name: "agents", look: () => lookForAgents(env, allowed) },
     { name: "sandbox", look: () => lookForSandbox(agentsSandbox) },
   ];
 }
 
-function lookForGit(): readonly Finding[] {
-  const version = versionOf("git", "--version");
-  const install = `Install git ${minGit} or newer: https://git-scm.com/downloads`;
-  if (version === undefined) return error("is not on your PATH", install);
-  if (!isAtLeast(version, minGit)) return error(`${version} is too old`, install);
+function withIdentity(version: string): readonly Finding[] {
   const identify = identityCommands(process.cwd());
   return identify.length === 0 ? ok(version) : warning(`${version}. ${unknownAuthor}`, identify.join("\n"));
-}
-
-function lookForTmux(): readonly Finding[] {
-  const version = versionOf("tmux", "-V");
-  const install = `Install tmux ${minTmux} or newer: sudo apt install tmux, or brew install tmux`;
-  if (version === undefined) return error("is not on your PATH; agents run in sessions of tmux", install);
-  // A development build has no version number.
-  const isOld = /^\d/.test(version) && !isAtLeast(version, minTmux);
-  return isOld ? error(`${version} is too old`, install) : ok(version || "of an unknown version");
 }
 
 async function lookForAgents(env: NodeJS.ProcessEnv, allowed: readonly string[]): Promise<readonly Finding[]> {
@@ -59,32 +44,18 @@ const trial = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-ut
   ...["--ro-bind / /", "--proc /proc", "--dev /dev", "--tmpfs /tmp", "-- true"].map((each) => each.split(" ")),
 );
 
-function lookForSandbox(setting: "auto" | "on" | "off"): readonly Finding[] {
+async function lookForSandbox(setting: "auto" | "on" | "off"): Promise<readonly Finding[]> {
   if (setting === "off") return ok("agents run without one, by your setting");
   const finding = setting === "on" ? error : warning;
   const result = setting === "on" ? "so no agent can start" : "so agents run without a sandbox";
   const without = setting === "on" ? "\nOr do without: signalbox config set agents.sandbox auto" : "";
-  const version = versionOf("bwrap", "--version");
+  const version = await programVersion("bwrap", "--version");
   if (version === undefined)
     return finding(`bubblewrap is not installed, ${result}`, `Install it: sudo apt install bubblewrap${without}`);
   const { status, stderr } = spawnSync("bwrap", trial, { encoding: "utf8", timeout: 5_000 });
   if (status === 0) return ok(`bubblewrap ${version}, for agents in workspaces of kind clone`);
   const allow = "Allow user namespaces on this machine, or on the host of this container";
   return finding(`bubblewrap ${version} cannot make a sandbox here, ${result}: ${stderr.trim()}`, `${allow}${without}`);
-}
-
-/** The first dotted number in a program's output; undefined if the program is missing. */
-function versionOf(program: string, flag: string): string | undefined {
-  const { stdout, error: problem } = spawnSync(program, [flag], { encoding: "utf8", timeout: 5_000 });
-  return problem === undefined ? (/\d+\.\d[\w.]*/.exec(stdout)?.[0] ?? stdout.trim()) : undefined;
-}
-
-function isAtLeast(version: string, min: string): boolean {
-  // tmux has versions such as 3.3, 3.3a, 3.4.
-  const numbers = (text: string) => text.split(".").map((part) => Number.parseInt(part, 10) || 0);
-  const [major = 0, minor = 0] = numbers(version);
-  const [minMajor = 0, minMinor = 0] = numbers(min);
-  return major > minMajor || (major === minMajor && minor >= minMinor);
 }
 
 interface SkillRoots {

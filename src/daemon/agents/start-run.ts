@@ -201,7 +201,8 @@ function otherHarness(spec: AgentOrder["spec"], { id, harness, reviewHarness }: 
   const isOne = reviewHarness === "" || reviewHarness === harness;
   const flag = spec.harness === "task" ? "--harness" : spec.harness === "review" ? "--review-harness" : "";
   const flags = flag === "" ? "" : isOne ? "--harness NAME --review-harness NAME" : `${flag} NAME`;
-  return flags === "" ? [] : [`Or take another harness, and then continue: signalbox task update ${id} ${flags}`];
+  if (flags === "") return [];
+  return [`Or take another harness: signalbox task update ${id} ${flags}`, `Then: signalbox task continue ${id}`];
 }
 
 interface Seated {

@@ -11,6 +11,7 @@ import { beginningOfStay, heardOfLimit } from "../deadlines.ts";
 import type { Submit } from "../submit.ts";
 import type { Ending } from "./heal-run.ts";
 import { nameOfRun } from "./read-turn.ts";
+import { workTime } from "./turns.ts";
 import type { RunWatch } from "./watch-run.ts";
 
 interface CostPorts {
@@ -73,7 +74,7 @@ interface Total {
   readonly cost: number;
   /** How many runs reported no cost: unknown is not zero. */
   readonly unknown: number;
-  /** Milliseconds. */
+  /** Milliseconds for which they have worked. */
   readonly duration: number;
 }
 
@@ -170,11 +171,11 @@ export function createUsageBook(
       if (used.length === 0) return;
       const before = reported.get(run.id) ?? blank(run);
       const sum = used.reduce(plus, before);
-      await put({ ...sum, duration: Math.max(0, now - before.at), position });
+      await put({ ...sum, duration: durationOf(run, before, now), position });
     },
     async close(run, now) {
       const before = reported.get(run.id) ?? blank(run);
-      await put({ ...before, duration: Math.max(0, now - before.at) });
+      await put({ ...before, duration: durationOf(run, before, now) });
     },
     async bequeath(task, parent) {
       for (const usage of [...reported.values()])
@@ -198,6 +199,10 @@ export function createUsageBook(
     },
     spentToday,
   };
+}
+
+function durationOf(run: Run, { at }: Usage, now: number): number {
+  return run.started === undefined ? Math.max(0, now - at) : workTime({ ...run, endedAt: run.endedAt ?? now }, now);
 }
 
 function blank(run: Run): Usage {

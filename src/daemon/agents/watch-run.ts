@@ -24,6 +24,7 @@ import {
   withEvent,
 } from "./run-signs.ts";
 import type { StartPorts } from "./start-run.ts";
+import { turnsAfter } from "./turns.ts";
 import type { UsageBook } from "./usage.ts";
 
 export interface WatchPorts {
@@ -298,6 +299,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
     await readScreen().catch((error) => {
       if (!isOutOfReach(error)) throw error;
     });
+    const turns = turnsAfter(run, signs.activity, self.since);
+    if (turns !== undefined && run.started !== undefined) await keep({ started: { ...run.started, turns } });
     const limits = await ports.limitsOf(run);
     const isBusy = process === "running" && (await isAtWork(limits.stall));
     const now = clock.now();

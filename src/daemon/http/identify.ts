@@ -23,8 +23,9 @@ export async function identify(
 ): Promise<Caller> {
   const { headers, method = "", url = "" } = request;
   const token = tokenOf(request);
-  const cookie = token === undefined && door.address !== undefined ? cookieOf(headers.cookie ?? "", door.address) : "";
-  if (cookie === "") return callers.of(token);
+  const cookies =
+    token === undefined && door.address !== undefined ? cookiesOf(headers.cookie ?? "", door.address) : [];
+  if (cookies.length === 0) return callers.of(token);
   const isSafe = kind !== "upgrade" && (method === "GET" || method === "HEAD");
   // A foreign origin is refused already; a request without one may come from a form, a link or another program.
   if (!isSafe && headers.origin === undefined)
@@ -34,8 +35,11 @@ export async function identify(
       hint,
     });
   const inQuery = kind === "plain" ? undefined : new URLSearchParams(url.split("?")[1]).get(pageKeyQuery);
-  const session = await sessions.of(cookie, String(headers[pageKeyHeader] ?? inQuery ?? ""));
-  if (session !== undefined) return { kind: "human", session };
+  const pageKey = String(headers[pageKeyHeader] ?? inQuery ?? "");
+  for (const cookie of cookies) {
+    const session = await sessions.of(cookie, pageKey);
+    if (session !== undefined) return { kind: "human", session };
+  }
   return { kind: "nobody", why: "The browser's session is over, or the request lacks the key of its page." };
 }
 
@@ -46,10 +50,11 @@ function cookieName(address: string): string {
   return `signalbox-${address.slice(address.lastIndexOf(":") + 1)}`;
 }
 
-function cookieOf(cookies: string, address: string): string {
+/** There may be several: a server on another port of the host can set a cookie of the same name, with another path. */
+function cookiesOf(cookies: string, address: string): readonly string[] {
   const start = `${cookieName(address)}=`;
-  const found = cookies.split(";").find((each) => each.trim().startsWith(start));
-  return found?.trim().slice(start.length) ?? "";
+  const found = cookies.split(";").map((each) => each.trim());
+  return found.filter((each) => each.startsWith(start) && each !== start).map((each) => each.slice(start.length));
 }
 
 /** The header that gives a browser its cookie, or with an empty secret deletes it. */

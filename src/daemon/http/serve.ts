@@ -14,7 +14,8 @@ import type { Asked } from "../handlers.ts";
 import type { WebSessions } from "../web-sessions.ts";
 import { type IdentifyPorts, identify } from "./identify.ts";
 import { acceptsGzip, type Page } from "./page.ts";
-import { checkRequest, checkSize, createMatcher, type Door, readBody } from "./request.ts";
+import { type Door as CheckedDoor, checkRequest, checkSize, createMatcher, readBody } from "./request.ts";
+import { createStrangers, noStrangers, type Strangers } from "./strangers.ts";
 import { createUpgrades, type Upgrading } from "./upgrade.ts";
 
 /** Answers one route. Returns `undefined` where it writes the response itself. */
@@ -39,6 +40,10 @@ interface ServePorts extends IdentifyPorts {
   readonly checkAnswers?: boolean;
 }
 
+interface Door extends CheckedDoor {
+  readonly strangers: Pick<Strangers, "admit">;
+}
+
 interface Listening {
   /** `127.0.0.1:port`; empty for the socket. */
   readonly address: string;
@@ -56,7 +61,7 @@ export interface SocketListening extends Listening {
 export async function serveSocket(ports: ServePorts, path: string): Promise<SocketListening> {
   // This process holds the lock, so the process that created this socket is gone.
   rmSync(path, { force: true, recursive: true });
-  const { server, upgrades } = createDoor(ports, { address: undefined });
+  const { server, upgrades } = createDoor(ports, { address: undefined, strangers: noStrangers });
   await listen(server, { path });
   chmodSync(path, 0o600);
   const own = statSync(path).ino;
@@ -71,18 +76,26 @@ export async function serveSocket(ports: ServePorts, path: string): Promise<Sock
 
 /** Listens on TCP, for browsers, on this machine only. */
 export async function serveTcp(ports: ServePorts, port: number): Promise<Listening> {
-  const door = { address: "", publicOrigin: () => ports.publicOrigin?.() ?? "" };
+  const strangers = createStrangers();
+  const door = { address: "", publicOrigin: () => ports.publicOrigin?.() ?? "", strangers };
   const { server, upgrades } = createDoor(ports, door);
+  server.maxConnections = maxConnections;
+  server.on("connection", strangers.add);
   await listen(server, { host: "127.0.0.1", port });
   const address = server.address();
   door.address = typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
   return { address: door.address, close: () => close(server, upgrades) };
 }
 
+/** Of the TCP port: every program of this machine can connect to it. The socket counts none of these connections. */
+const maxConnections = 256;
+
 const match = createMatcher<Route>(Object.values(routes) as readonly Route[]);
 
 function createDoor(ports: ServePorts, door: Door) {
-  const server = createServer(answerer(ports, door));
+  const server = createServer(slow, answerer(ports, door));
+  // Without a listener, a connection that cannot be accepted because no file descriptor is left would end the daemon.
+  server.on("error", (error) => ports.log.warn("A connection could not be accepted", { error }));
   const upgrades = createUpgrades({
     refuse: (request, response, error) => refuse(ports, door, request, response, error),
     admit: async (request) => {
@@ -96,6 +109,9 @@ function createDoor(ports: ServePorts, door: Door) {
   server.on("upgrade", upgrades.take);
   return { server, upgrades };
 }
+
+/** A client that does not send its request in this time is cut off; milliseconds. A body has at most 1 MB. */
+const slow = { headersTimeout: 5_000, requestTimeout: 60_000, connectionsCheckingInterval: 1_000 } as const;
 
 function answerer(ports: ServePorts, door: Door) {
   return (request: IncomingMessage, response: ServerResponse) => {
@@ -132,6 +148,7 @@ async function admit(ports: ServePorts, door: Door, request: IncomingMessage, is
     });
   const kind = isUpgrade ? "upgrade" : route.answerType === "text/event-stream" ? "stream" : "plain";
   const caller = await identify(request, door, ports, kind);
+  if (caller.kind === "human") door.strangers.admit(request.socket);
   const session = caller.kind === "human" ? caller.session : undefined;
   checkSize(request, route);
   const query = Object.fromEntries(new URLSearchParams(search));

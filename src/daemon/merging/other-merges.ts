@@ -210,7 +210,7 @@ const maxRounds = 8;
 
 /**
  * Undoes all merges of a task into a branch with one revert commit each; published commits are not removed. The task's own
- * branch and its history stay unchanged.
+ * branch and its history stay unchanged. In the answer the branch's commits are those before and after the revert.
  */
 export async function undoMerge(ports: MergingPorts, project: Project, task: Task, by: string): Promise<Merge> {
   const { merge, landings } = await undoable(ports, task);
@@ -229,7 +229,7 @@ export async function undoMerge(ports: MergingPorts, project: Project, task: Tas
         ...(pushed === undefined ? {} : { pushed }),
       };
       await noteMerge(ports, undone, "merge.undone", { after: undo.after }, by);
-      return undone;
+      return { ...undone, before, after };
     }
     throw new Fault("merge.moving", `"${merge.target}" keeps moving, so the merge could not be undone.`, {
       retry: "later",

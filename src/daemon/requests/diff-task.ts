@@ -41,8 +41,6 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
       (await namedBegin(core, asked, task, own, commit)) ?? beginOf(own, project, commit, place, landings[0]?.before);
     const base = commit === "" ? "" : await begin();
     const { path, part = "committed", next } = asked.query;
-    // Only a whole diff since the task began, or since its review, shows the person all that an approval is about.
-    if (bytes > 0 && asked.query.from === undefined) await noteSeen(core, asked.caller, task, commit);
     const isDirty = found?.kind === "there" && found.dirty;
     const folder = isDirty ? task.workspace : "";
     const about = {
@@ -65,6 +63,11 @@ export function diffTask(core: Core): Handler<Routes["diffTask"]> {
     }
     const isListed = asked.query.files === "true";
     const committed = base === "" ? nothing : await between(own, base, commit, bytes, isListed);
+    // Only a whole diff since the task began, or since its review, shows the person all that an approval is about. Of a diff
+    // that is too long, the person sees the text with git; then the complete list of its files counts.
+    const isTooLong = async () => base !== "" && (await own.control.diff(base, commit, maxBytes)).isCut;
+    const isShown = bytes > 0 ? !committed.isCut : !isListed && task.judged?.commit !== commit && (await isTooLong());
+    if (isShown && asked.query.from === undefined) await noteSeen(core, asked.caller, task, commit);
     const isUncommitted = isDirty && asked.query.committed !== "true";
     return { ...about, committed, uncommitted: isUncommitted ? await uncommitted(own, folder, bytes, isListed) : null };
   };

@@ -1,6 +1,7 @@
 import type { DoctorView } from "../../api/overview.ts";
 import type { Routes } from "../../api/routes.ts";
 import { error, type Finding, homeChecks, ok, warning } from "../../home/checks.ts";
+import { lookForGit, lookForTmux } from "../../home/program-checks.ts";
 import { lookAtProjects, lookAtTasks, lookAtWorkflows, type Work, whyHeld } from "../../home/work-checks.ts";
 import { count } from "../../text.ts";
 import type { Core } from "../core.ts";
@@ -11,17 +12,23 @@ import { check, status } from "./daemon.ts";
 
 type Look = () => readonly Finding[] | Promise<readonly Finding[]>;
 type Checks = Awaited<ReturnType<ReturnType<typeof check>>>;
+type Harnesses = Awaited<ReturnType<ReturnType<typeof listHarnesses>>>;
 type Status = Awaited<ReturnType<ReturnType<typeof status>>>;
 
-/** The checks of `signalbox doctor` that the daemon can make itself: it runs no program for them but git. */
+/** The checks of `signalbox doctor` that the daemon can make itself, with its own PATH. */
 export function doctor(core: Core): Handler<Routes["doctor"]> {
   return async (asked) => {
     const nothing = { ...asked, params: {}, query: {} } as Asked<never, never>;
+    const harnesses = async () => (core.agents === undefined ? undefined : listHarnesses(core)(nothing));
     const [stored, now] = await Promise.all([check(core)(nothing), status(core)(nothing)]);
     const looks: readonly (readonly [name: string, look: Look])[] = [
+      ["node", () => ok(process.versions.node)],
+      ["git", () => lookForGit()],
+      ["tmux", lookForTmux],
       ...homeChecks(core.home).map(({ name, look }) => [name, look] as const),
       ["daemon", () => lookAtDaemon(now)],
-      ["agents", () => lookAtAgents(core, asked)],
+      ["agents", async () => lookAtAgents(await harnesses())],
+      ["sandbox", async () => lookAtSandbox(await harnesses())],
       ["database", () => lookAtDatabase(now, stored)],
       ["tasks", async () => lookAtTasks({ troubled: await troubledTasks(core, stored) })],
       ["projects", async () => lookAtProjects({ ...stored, projects: await core.store.listProjects() })],
@@ -32,9 +39,12 @@ export function doctor(core: Core): Handler<Routes["doctor"]> {
     const checks: DoctorView["checks"][number][] = [];
     for (const [name, look] of looks)
       for (const { level, found, fix } of await lookAt(look)) checks.push({ name, level, found, fix });
-    return { ok: checks.every(({ level }) => level !== "error"), checks };
+    return { ok: checks.every(({ level }) => level !== "error"), covers, checks };
   };
 }
+
+const covers =
+  "The daemon has checked itself, with its own PATH. Your terminal's PATH, the installed skill and git's author are checked by: signalbox doctor";
 
 /** A check that throws is an error finding, and does not stop the other checks. */
 async function lookAt(look: Look): Promise<readonly Finding[]> {
@@ -54,21 +64,29 @@ function lookAtDaemon({ version, pid, address, configProblems, terminalProblem }
   return wrong.length > 0 ? wrong : ok(address === "" ? about : `${about}, on http://${address}`);
 }
 
-async function lookAtAgents(core: Core, asked: Asked<unknown, unknown>): Promise<readonly Finding[]> {
-  if (core.agents === undefined) return ok("this daemon starts none");
-  const { harnesses, sandbox } = await listHarnesses(core)({ ...asked, params: {}, query: {} } as Asked<never, never>);
-  const found = harnesses.filter((each) => each.found);
+function lookAtAgents(known: Harnesses | undefined): readonly Finding[] {
+  if (known === undefined) return ok("this daemon starts none");
+  const found = known.harnesses.filter((each) => each.found);
+  const hint = known.harnesses.find((each) => each.hint !== "")?.hint ?? "";
   const out = found.filter(({ login }) => login === "out");
   const limited = found.filter(({ limitedUntil }) => limitedUntil !== null);
   const wrong = [
-    ...(found.length === 0 ? warning("no program for agents is installed", harnesses[0]?.hint ?? "") : []),
+    // The scripted agent calls no model; it is always there.
+    ...(found.some(({ name }) => name !== "scripted") ? [] : warning("no agent is on the daemon's PATH", hint)),
     ...out.flatMap(({ title, loginHint }) => warning(`${title} is not logged in`, loginHint)),
     ...limited.flatMap(({ name, title, limitedUntil }) =>
       warning(`the limit of ${title} is reached until ${limitedUntil}`, `signalbox resume --harness ${name}`),
     ),
-    ...(sandbox.works || sandbox.setting === "off" ? [] : warning(sandbox.reason, sandbox.fix)),
   ];
   return wrong.length > 0 ? wrong : ok(found.map(({ name }) => name).join(", "));
+}
+
+function lookAtSandbox(known: Harnesses | undefined): readonly Finding[] {
+  if (known === undefined) return ok("this daemon starts no agents");
+  const { works, setting, version, reason, fix } = known.sandbox;
+  if (setting === "off") return ok("agents run without one, by your setting");
+  if (works) return ok(`bubblewrap ${version}, for agents in workspaces of kind clone`);
+  return setting === "on" ? error(reason, fix) : warning(reason, fix);
 }
 
 function lookAtDatabase({ storeProblem, savingProblem }: Status, { damage }: Checks): readonly Finding[] {
@@ -102,7 +120,7 @@ async function troubledTasks(core: Core, { stuck }: Checks): Promise<Work["troub
 
 function lookAtRuns(
   { agents }: Core,
-  { agents: { atWork, idle, waiting, needPerson }, paused }: Status,
+  { agents: { atWork, idle, waiting }, tasks: { needPerson }, paused }: Status,
 ): readonly Finding[] {
   const wrong = (agents?.watches() ?? [])
     .filter(({ isOver, started }) => !isOver && started.raised !== "")
@@ -112,7 +130,9 @@ function lookAtRuns(
   const pauses = [...(paused.all ? ["everything"] : []), ...paused.projects];
   const told = pauses.length === 0 ? "" : `; paused: ${pauses.join(", ")}`;
   if (wrong.length > 0) return wrong;
-  return ok(`${atWork} at work, ${idle} idle, ${waiting} waiting; ${needPerson} need you${told}`);
+  return ok(
+    `${atWork} at work, ${idle} idle, ${waiting} waiting; ${count(needPerson, "task")} ${needPerson === 1 ? "needs" : "need"} you${told}`,
+  );
 }
 
 function lookAtCalls({ calls: { channels, quiet } }: Status): readonly Finding[] {

@@ -54,8 +54,8 @@ export function mergeTask(core: Core): Handler<Routes["mergeTask"]> {
       isHeld || merging !== undefined
         ? await actorFor(core, stored, asked, (actor) => ({ kind: "continue", actor }))
         : await (through === undefined
-            ? mayMove(core, asked, stored, workflow, onceMerged(facts), to)
-            : mayMove(core, asked, stored, workflow, facts, through));
+            ? mayMove(core, asked, stored, workflow, onceMerged(facts), to, dryRun)
+            : mayMove(core, asked, stored, workflow, facts, through, dryRun));
     const into = await placeNameOf(core.store, project, task);
     const wanted = { ...into, strategy, to, by: actor.role, givesBack: giveBack, ...leavesIn(merging) };
     if (dryRun) {
@@ -305,12 +305,14 @@ async function mayMove(
   workflow: Workflow,
   facts: Facts,
   to: string,
+  isDry = false,
 ): Promise<Actor> {
   const request = (actor: Actor): Request => ({ kind: "move", to, actor });
   const actor = await actorFor(core, stored, asked, request);
   const decision = decide(workflow, stored.task, request(actor), facts);
   if (decision.kind !== "rejected") return actor;
-  await core.refusals.note(stored.task, request(actor), decision.reasons);
+  // A dry run only asks what a merge would do: that it would be refused is no event of the task.
+  if (!isDry) await core.refusals.note(stored.task, request(actor), decision.reasons);
   throw new Refusal(
     notReady(workflow, stored.task, facts) ?? workflowMerges(workflow, stored.task, facts) ?? decision.reasons,
   );

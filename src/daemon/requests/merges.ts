@@ -98,9 +98,14 @@ async function endedView(core: Core, merge: Merge, at: number): Promise<EndedMer
     by,
     onRemote = false,
   } = merge;
+  // The forge's merges have the same commit twice too.
+  const isNothing =
+    state === "merged" && before === after && (await core.store.pullRequests.get(task))?.state !== "merged";
+  const nothing = `Nothing was merged: "${target}" had every commit of its branch already.`;
   return {
     ...(await named(core, task)),
-    ...{ project, target, parent, reason, commit, before, after, onRemote, files: [...files] },
+    ...{ project, target, parent, commit, before, onRemote, files: [...files] },
+    ...(isNothing ? { reason: reason || nothing, after: "" } : { reason, after }),
     // A merge that has ended is in none of the other two states.
     state: state === "lined-up" || state === "waits" ? "refused" : state,
     by: by === "engine" ? "workflow" : "person",

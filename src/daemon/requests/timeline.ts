@@ -1,11 +1,14 @@
 import type { TimelineTask } from "../../api/overview.ts";
 import type { Routes } from "../../api/routes.ts";
+import { isPersonsTurn } from "../../engine/persons-turn.ts";
 import { Fault } from "../../fault.ts";
+import type { Run, StartedRun } from "../../ports/records.ts";
 import type { StoredTask } from "../../ports/store.ts";
+import { workOf } from "../agents/turns.ts";
 import type { Core } from "../core.ts";
 import type { Handler } from "../handlers.ts";
 import { mustHave } from "../project.ts";
-import { type Life, type LifeEvent, stretchesOf } from "../timeline.ts";
+import { type Life, type LifeEvent, type LifeRun, stretchesOf } from "../timeline.ts";
 import { isoTime } from "../views.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -55,24 +58,12 @@ async function timelineOf(core: Core, stored: StoredTask, from: number, now: num
   ]);
   const life: Life = {
     ...{ createdAt, events, needSince: needs[0]?.since },
-    runs: runs.flatMap(({ id: run, key, at, endedAt, started }) =>
-      started === undefined
-        ? []
-        : [
-            {
-              key,
-              askedAt: started.askedAt ?? at,
-              startedAt: started.at,
-              endedAt,
-              cost: core.agents?.book.of(run)?.cost,
-            },
-          ],
-    ),
+    runs: runs.flatMap((run) => (run.started === undefined ? [] : [lifeRun(core, run, run.started)])),
     kindOf(name) {
       const state = workflow?.states[name];
       if (state === undefined) return "other";
       if (state.terminal) return "end";
-      if (state.wait.kind === "human") return state.wait.run === undefined ? "human" : "asks";
+      if (isPersonsTurn(state)) return "human";
       return state.wait.kind === "slot" ? "slot" : "other";
     },
   };
@@ -85,6 +76,13 @@ async function timelineOf(core: Core, stored: StoredTask, from: number, now: num
       ...{ from: isoTime(each.from), until: isoTime(each.until), dollars: each.cost ?? null },
     })),
   };
+}
+
+function lifeRun({ agents }: Core, run: Run, { at, askedAt }: StartedRun): LifeRun {
+  const work = workOf(run);
+  // A run that was woken has another start, but its first turn began at the first one.
+  const startedAt = Math.min(at, work[0]?.from ?? at);
+  return { key: run.key, askedAt: askedAt ?? run.at, startedAt, work, cost: agents?.book.of(run.id)?.cost };
 }
 
 /** The task's events, the oldest first, without those that a time line has no use for. */
@@ -103,7 +101,7 @@ async function eventsOf({ store }: Core, task: string): Promise<readonly LifeEve
 
 const types: ReadonlySet<string> = new Set([
   ...["task.created", "task.moved", "task.held", "task.continued", "task.attended", "task.working", "task.worked"],
-  ...["dialogue.asked", "dialogue.answered", "message.delivered"],
+  ...["dialogue.asked", "dialogue.answered", "message.delivered", "message.undelivered"],
   ...["agent.raised", "agent.slept", "agent.woken", "agent.ended"],
-  ...["merge.asked", "merge.landed", "merge.failed"],
+  ...["merge.asked", "merge.waits", "merge.landed", "merge.failed"],
 ]);

@@ -140,3 +140,32 @@ test("a file that is as the daemon placed it is not its agent's newest word; any
   files.set("TASK.md", first);
   expect(await read()).toEqual([first]);
 });
+
+test("while the checkout of a reviewer that is about to start is being made, the files of others are written", async () => {
+  const { workflow } = loadWorkflow(readFileSync(join(root, "workflows/default.yml"), "utf8"), "default.yml");
+  if (workflow === undefined) throw new Error("It is built in.");
+  const written: string[] = [];
+  const placing = {
+    async taskFileName(folder: string) {
+      if (folder === "/review-1") throw new Fault("workspace.missing", "/review-1 is not a workspace, or is damaged.");
+      return "TASK.md";
+    },
+    readTaskFile: async () => undefined,
+    placeTaskFile: async (folder: string) => void written.push(folder),
+  } as unknown as WorkspaceKind;
+  const started = new Set(["bbbbb/worker#1"]);
+  const checkout = { path: "/review-1", kind: "clone", run: "reviewer#2" };
+  const store = {
+    getDocument: async () => ({ text: "", authors: {} }),
+    getTask: async () => undefined,
+    runs: { get: async (id: string) => (started.has(id) ? {} : undefined) },
+    workspaces: { list: async () => [checkout] },
+  } as unknown as Store;
+  const runs = { reviewer: beside, worker };
+  const task = { ...blankIdentity, id: "bbbbb", workspace: "/workspace", runs, counters: {}, status: "agent-review" };
+  const place = () => placeTaskFiles(store, workflow, placing, { ...task, crashCount: 0 } as unknown as Task);
+  await place();
+  expect(written).toEqual(["/workspace"]);
+  started.add("bbbbb/reviewer#2");
+  await expect(place()).rejects.toThrow("is not a workspace");
+});

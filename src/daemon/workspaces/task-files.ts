@@ -165,10 +165,16 @@ export async function placeTaskFiles(store: Store, workflow: Workflow, kind: Wor
   const files = new Map<string, PlacedFile>();
   // A role that works alone uses the main file.
   for (const writer of await writersOf(store, task)) {
-    const [folder, name] = [writer.folder, await fileOf(kind, task, writer)];
+    const { folder, isOwn } = writer;
+    const hasStarted = await canHaveWritten(store, task, writer.run);
+    const name = await fileOf(kind, task, writer).catch((error) => {
+      // The checkout of a run that is about to start is still being made; it gets its file then.
+      if (hasStarted || !isOwn || !(error instanceof Fault) || error.code !== "workspace.missing") throw error;
+    });
+    if (name === undefined) continue;
     const file = files.get(join(folder, name)) ?? { folder, name, writers: [], isForNewRun: false };
     files.set(join(folder, name), file);
-    if (await canHaveWritten(store, task, writer.run)) file.writers.push(writer);
+    if (hasStarted) file.writers.push(writer);
     else file.isForNewRun = true;
   }
   for (const [path, { folder, name, writers, isForNewRun }] of files) {

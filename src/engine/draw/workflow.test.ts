@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadWorkflow } from "../language/load.ts";
 import type { Workflow } from "../workflow.ts";
-import { drawDot, drawMermaid, mermaidIds, mermaidText } from "./workflow.ts";
+import { drawDot, drawMermaid, mermaidIds, mermaidText, wayLabel } from "./workflow.ts";
 
 const strange = `name: 'strange "one"'
 version: 1
@@ -59,4 +59,10 @@ test("every way of every built-in workflow is drawn once", () => {
     expect(drawMermaid(workflow).split("\n").filter(isArrow)).toHaveLength(workflow.ways.length);
     expect(drawDot(workflow).match(/ -> .*label=/g)).toHaveLength(workflow.ways.length);
   }
+});
+
+test("the way out of a state that waits for a slot is the engine's too", () => {
+  const workflow = load(readFileSync(join(import.meta.dirname, "../../../workflows/default.yml"), "utf8"));
+  const labels = workflow.ways.filter(({ from, to }) => from === "pending" && to === "planning");
+  expect(labels.map((way) => wayLabel(workflow, way))).toEqual(["engine with a free slot or human"]);
 });

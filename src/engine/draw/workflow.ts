@@ -161,8 +161,18 @@ export function arrow(way: Way): string {
 /** The roles that may take a way, and its conditions, short enough for an arrow. */
 export function wayLabel(workflow: Workflow, way: Way): string {
   if (way.implied === "escalation") return `engine, after ${failuresBefore(workflow, way)} failures`;
-  const by = way.by === undefined ? "anyone" : way.by.join(" or ");
+  const by =
+    way.by === undefined
+      ? "anyone"
+      : [...(isOfSlot(workflow, way) ? ["engine with a free slot"] : []), ...way.by].join(" or ");
   return [by, ...way.gates.map(gateText), ...way.when.map(writeGuard)].join(", ");
+}
+
+/** Whether the engine takes a way that is a person's, once the task is given the slot that it waits for. */
+function isOfSlot({ states }: Workflow, { from, to, by }: Way): boolean {
+  const state = states[from];
+  if (state?.wait.kind !== "slot" || by?.includes("engine") === true) return false;
+  return state.rules.some(({ does }) => does.kind === "then" && does.to === to);
 }
 
 /** What a gate asks for, without its fields. */

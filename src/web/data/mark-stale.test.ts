@@ -27,6 +27,19 @@ test("a first answer that may be older than an event is read again", async () =>
   close();
 });
 
+test("an answer that comes after its screen was left counts as stale if an event came meanwhile", async () => {
+  const { client, shown, close, reads, answer } = onScreen();
+  answer("first");
+  await expect.poll(shown).toBe("first");
+  void markStale(client, { queryKey: ["task"] });
+  await expect.poll(reads).toBe(2);
+  close();
+  const marked = markStale(client, { queryKey: ["task"] });
+  answer("before the event");
+  await marked;
+  expect(client.getQueryState(["task", "a"])).toMatchObject({ data: "before the event", isInvalidated: true });
+});
+
 test("what was read already is read once, and what is not on the screen not at all", async () => {
   const { client, shown, close, reads, answer } = onScreen();
   answer("first");

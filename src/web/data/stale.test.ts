@@ -26,6 +26,8 @@ test("an event of the home concerns no task, and one that only history has conce
 test("lists of agents and merges are read again only when one of them has changed", () => {
   expect(marksOf({ type: "agent.started", task: "a" }).others).toEqual(["questions", "runs", "agents"]);
   expect(marksOf({ type: "merge.waits", task: "a" }).others).toEqual(["merges"]);
+  // A merge that went on by itself ends with the task's move.
+  expect(marksOf({ type: "task.moved", task: "a" }).others).toContain("merges");
   expect(marksOf({ type: "message.sent", task: "a" }).others).toEqual([]);
 });
 

@@ -54,11 +54,13 @@ export function marksOf({ type, task }: Pick<EventView, "type" | "task">): Marks
     others: [
       ...(asks.some((begin) => type.startsWith(begin)) ? (["questions"] as const) : []),
       ...(type.startsWith("agent.") ? (["runs", "agents"] as const) : []),
-      ...(type.startsWith("merge.") || type.startsWith("pr.") ? (["merges"] as const) : []),
+      ...(merging.some((begin) => type.startsWith(begin)) ? (["merges"] as const) : []),
     ],
   };
 }
 
+/** A task leaves the merge queue when it moves, whatever has moved it. */
+const merging: readonly string[] = ["merge.", "pr.", "task.moved"];
 const asks: readonly string[] = ["task.", "dialogue.", "agent.", "document."];
 
 /** Gathers marks, so that many events lead to one request. */

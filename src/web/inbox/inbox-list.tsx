@@ -67,7 +67,7 @@ function InboxRow({ row, isChosen, choose }: { row: Row; isChosen: boolean; choo
         <Status task={row} />
         <Ago iso={row.ask?.since ?? row.since} className="ml-auto" />
       </span>
-      <span className={`mt-0.5 block truncate ${row.unread ? "font-semibold" : ""}`} dir="auto">
+      <span className={`mt-0.5 line-clamp-2 [overflow-wrap:anywhere] ${row.unread ? "font-semibold" : ""}`} dir="auto">
         {row.unread && (
           <span title="Not seen yet" className="mr-1.5 inline-block size-2 rounded-full bg-accent align-middle" />
         )}

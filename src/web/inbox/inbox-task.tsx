@@ -1,11 +1,13 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
 import type { TaskView } from "../../api/tasks.ts";
-import { queries } from "../data/queries.ts";
+import { queries, type Row } from "../data/queries.ts";
 import { ActionBar } from "../tasks/action-bar.tsx";
 import { ChangedFiles } from "../tasks/changed-files.tsx";
 import { Evidence } from "../tasks/evidence.tsx";
 import { Needs } from "../tasks/needs.tsx";
+import { hasMovedOn } from "../tasks/waiting.ts";
 import { Button } from "../ui/button.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";
@@ -15,19 +17,28 @@ import { SeenMenu, useSeen } from "./seen.tsx";
 /** A task that waits: what it asks, what that is about, and the person's actions, in one place. */
 export function InboxTask({
   id,
+  row,
   isWaiting,
   onDone,
   onBack,
 }: {
   id: string;
+  /** The task in the list, which may know more than what was remembered of the task. */
+  row: Row | undefined;
   isWaiting: boolean;
   onDone: () => void;
   onBack: () => void;
 }) {
+  const client = useQueryClient();
   const actions = useQuery(queries.actions(id));
   const questions = useQuery(queries.questions);
   const changes = useQuery(queries.changes(id));
   const question = questions.data?.find((each) => each.task === id);
+  const isBehind = actions.data !== undefined && hasMovedOn(actions.data.task, row);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each newer revision is read, also while an older one is awaited.
+  useEffect(() => {
+    if (isBehind) void client.invalidateQueries({ queryKey: queries.actions(id).queryKey });
+  }, [isBehind, row?.revision, id]);
   return (
     <Loaded query={actions} what="the task">
       {({ task, actions: all }) => (
@@ -65,6 +76,7 @@ export function InboxTask({
             <ActionBar
               task={task}
               actions={all}
+              isBehind={isBehind}
               question={question}
               commit={changes.data?.commit}
               onDone={({ name }) => {

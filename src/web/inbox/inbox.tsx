@@ -75,6 +75,7 @@ export function Inbox() {
                   <InboxTask
                     key={chosen}
                     id={chosen}
+                    row={rows.find(({ id }) => id === chosen)}
                     isWaiting={ids.includes(chosen)}
                     onDone={() => choose(neighbourOf(ids, chosen))}
                     onBack={() => choose(undefined)}

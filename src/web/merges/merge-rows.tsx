@@ -106,10 +106,14 @@ function Why({ reason, files }: { reason: string; files: readonly string[] }) {
   return (
     <span className="block [overflow-wrap:anywhere] text-ink" dir="auto">
       {visibleLine(reason)}
+      {/* On a line of their own: a reason may end with a command, which a file's name would change. */}
       {files.length > 0 && (
-        <code className="ml-1 font-mono text-xs">{files.slice(0, 5).map(visibleLine).join(", ")}</code>
+        <span className="block text-muted">
+          {files.length === 1 ? "File: " : "Files: "}
+          <code className="font-mono text-xs">{files.slice(0, 5).map(visibleLine).join(", ")}</code>
+          {files.length > 5 && ` and ${files.length - 5} more`}
+        </span>
       )}
-      {files.length > 5 && ` and ${files.length - 5} more`}
     </span>
   );
 }

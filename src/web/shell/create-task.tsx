@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { routes } from "../../api/routes.ts";
+import type { ListedWorkflow } from "../../api/workflows.ts";
 import { shellQuote } from "../../shell-quote.ts";
 import { call, type Problem, problemsOf } from "../data/client.ts";
 import { useCanAct } from "../data/daemon-state.ts";
@@ -27,19 +28,26 @@ export function CreateTask({ onClose }: { onClose: () => void }) {
   const [context, setContext] = useDraft("create context");
   const [branch, setBranch] = useState("");
   const [workflow, setWorkflow] = useState("");
+  const [harness, setHarness] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const project = chosen !== "" ? chosen : (projects?.[0]?.name ?? "");
+  const own = projects?.find(({ name }) => name === project);
+  const workflows = useQuery({ ...queries.workflows(project), enabled: project !== "" });
+  const harnesses = useQuery(queries.harnesses);
+  const canCreate = canAct && !isBusy && summary.trim() !== "";
   const command = [
     ...["signalbox", "task", "create", ...(branch === "" ? [] : [branch]), summary === "" ? "SUMMARY" : summary],
     ...["--project", project, ...(workflow === "" ? [] : ["--workflow", workflow])],
+    ...(harness === "" ? [] : ["--harness", harness]),
     ...(context === "" ? [] : ["--context", context]),
   ];
   const create = async () => {
+    if (!canCreate) return;
     setBusy(true);
     setProblems([]);
-    const more = { ...(context === "" ? {} : { context }), ...(branch === "" ? {} : { branch }) };
-    const body = { project, summary, ...more, ...(workflow === "" ? {} : { workflow }) };
+    const more = Object.entries({ context, branch, workflow, harness }).filter(([, value]) => value !== "");
+    const body = { project, summary, ...Object.fromEntries(more) };
     try {
       const { task, warnings } = await call(routes.createTask, { body });
       setSummary("");
@@ -68,6 +76,11 @@ export function CreateTask({ onClose }: { onClose: () => void }) {
           event.preventDefault();
           void create();
         }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          void create();
+        }}
       >
         <Field label="What is to be done">
           <input autoFocus required value={summary} onChange={(e) => setSummary(e.target.value)} className={field} />
@@ -75,9 +88,17 @@ export function CreateTask({ onClose }: { onClose: () => void }) {
         <Field label="Context (what the agent should know)">
           <textarea rows={5} value={context} onChange={(e) => setContext(e.target.value)} className={field} />
         </Field>
-        <div className="grid gap-3 sm:grid-cols-3">
+        <div className="grid gap-3 sm:grid-cols-2">
           <Field label="Project">
-            <select value={project} onChange={(e) => setProject(e.target.value)} className={field}>
+            <select
+              value={project}
+              onChange={(e) => {
+                setProject(e.target.value);
+                // Another project may have other workflows.
+                setWorkflow("");
+              }}
+              className={field}
+            >
               {(projects ?? []).map(({ name }) => (
                 <option key={name}>{name}</option>
               ))}
@@ -92,12 +113,22 @@ export function CreateTask({ onClose }: { onClose: () => void }) {
             />
           </Field>
           <Field label="Workflow">
-            <input
-              value={workflow}
-              onChange={(e) => setWorkflow(e.target.value)}
-              placeholder={projects?.find(({ name }) => name === project)?.workflow ?? ""}
-              className={field}
-            />
+            <select value={workflow} onChange={(e) => setWorkflow(e.target.value)} className={field}>
+              <option value="">{own?.workflow ? `${own.workflow}, as the project says` : "as the project says"}</option>
+              {namesOf(workflows.data ?? [], project).map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </Field>
+          <Field label="Harness">
+            <select value={harness} onChange={(e) => setHarness(e.target.value)} className={field}>
+              <option value="">{own?.harness ? `${own.harness}, as the project says` : "as configured"}</option>
+              {(harnesses.data ?? []).map(({ name, found }) => (
+                <option key={name} value={name}>
+                  {found ? name : `${name}, not installed`}
+                </option>
+              ))}
+            </select>
           </Field>
         </div>
         {problems.length > 0 && (
@@ -108,13 +139,19 @@ export function CreateTask({ onClose }: { onClose: () => void }) {
         <Command text={shellQuote(command)} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Close</Button>
-          <Button look="main" type="submit" disabled={!canAct || isBusy || summary.trim() === ""}>
+          <Button look="main" type="submit" hint="Ctrl ↵" disabled={!canCreate}>
             {isBusy ? "Creating …" : "Create the task"}
           </Button>
         </div>
       </form>
     </Dialog>
   );
+}
+
+/** The workflows that a task of the project can have. */
+function namesOf(all: readonly ListedWorkflow[], own: string): readonly string[] {
+  const usable = all.filter(({ from, project }) => from !== "gone" && (project === "" || project === own));
+  return [...new Set(usable.map(({ name }) => name))].sort();
 }
 
 function Field({ label, children }: { label: string; children: ReactNode }) {

@@ -10,16 +10,18 @@ export function Help({ onClose }: { onClose: () => void }) {
       <table className="w-full">
         <tbody>
           {keyTable.map(({ id, keys, label, command }) => (
-            <tr key={id} className="border-b border-line last:border-0">
-              <td className="py-1 pr-4 whitespace-nowrap">
+            <tr key={id} className="border-b border-line last:border-0 max-sm:block max-sm:py-1.5">
+              <td className="py-1 pr-4 whitespace-nowrap max-sm:inline max-sm:pr-2">
                 {keys.split(" ").map((key) => (
                   <span key={key} className="mr-1">
                     <Key>{key}</Key>
                   </span>
                 ))}
               </td>
-              <td className="py-1 pr-4">{label}</td>
-              <td className="py-1">{command !== "" && <Command text={command} />}</td>
+              <td className="py-1 pr-4 max-sm:inline">{label}</td>
+              <td className="py-1 max-sm:block max-sm:empty:hidden">
+                {command !== "" && <Command text={command} isWhole />}
+              </td>
             </tr>
           ))}
         </tbody>

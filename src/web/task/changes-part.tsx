@@ -64,7 +64,7 @@ function MarkReviewed({ task, commit }: { task: TaskView; commit: string }) {
 }
 
 function Changes({ task, view, from }: { task: string; view: DiffView; from: string }) {
-  const { committed, uncommitted, commit, target, protectedChanges } = view;
+  const { committed, uncommitted, commit, base, target, protectedChanges } = view;
   const open = uncommitted?.files ?? [];
   if (committed.files.length === 0 && open.length === 0)
     return (
@@ -75,10 +75,9 @@ function Changes({ task, view, from }: { task: string; view: DiffView; from: str
   return (
     <div className="space-y-3 p-4">
       <p className="text-sm text-muted">
-        {committed.files.length === 1 ? "1 file" : `${committed.files.length} files`}, compared with{" "}
-        {from === "" ? target : from.slice(0, 10)}
-        {commit !== "" && <span className="ml-2 font-mono">{commit.slice(0, 10)}</span>}
-        <span className="ml-2">Click a line's number to comment on it.</span>
+        {committed.files.length === 1 ? "1 file" : `${committed.files.length} files`}
+        <At commit={commit} />, compared with {from === "" ? visible(target) : "the work"}
+        <At commit={from === "" ? base : from} />.<span className="ml-2">Click a line's number to comment on it.</span>
       </p>
       {protectedChanges.length > 0 && (
         <p className="rounded-md bg-bad-soft px-3 py-2">
@@ -201,6 +200,16 @@ function FileBody({ task, ...wanted }: Where & { path: string }) {
         }}
       </Loaded>
     </div>
+  );
+}
+
+function At({ commit }: { commit: string }) {
+  if (commit === "") return null;
+  return (
+    <>
+      {" at "}
+      <span className="font-mono">{commit.slice(0, 10)}</span>
+    </>
   );
 }
 

@@ -27,7 +27,7 @@ export function LineCommentBox({
   };
   const label = `Comment on ${side} line ${line}`;
   return (
-    <section aria-label={label} className="max-w-3xl border-y border-line bg-note-soft px-3 py-2 font-sans text-base">
+    <section aria-label={label} className="border-y border-line bg-note-soft px-3 py-2 font-sans text-base">
       {isOpen ? (
         <>
           <textarea

@@ -28,7 +28,13 @@ export function Overview({ task }: { task: TaskView }) {
       </div>
       <div className="min-w-0 space-y-4">
         <Loaded query={explained} what="what comes next">
-          {(explanation) => <Explanation task={task.id} explanation={explanation} />}
+          {(explanation) => (
+            <Explanation
+              task={task.id}
+              explanation={explanation}
+              asked={task.needsPerson ? question?.text : undefined}
+            />
+          )}
         </Loaded>
       </div>
     </div>
@@ -38,21 +44,26 @@ export function Overview({ task }: { task: TaskView }) {
 function Explanation({
   task,
   explanation: { where, blocked, moves, next, warnings, owed },
+  asked = "",
 }: {
   task: string;
   explanation: ExplanationView;
+  /** The question that the page shows beside this. */
+  asked?: string | undefined;
 }) {
   const failed = owed.filter(({ state }) => state === "failed");
   return (
     <>
       <Box title="Where it is">
         <Plain text={where} />
-        {blocked.map(({ reason, fix }) => (
-          <div key={reason} className="mt-2">
-            <Plain text={reason} className="font-medium" />
-            <Plain text={fix} className="text-sm text-muted" />
-          </div>
-        ))}
+        {blocked
+          .filter(({ reason }) => !isSaid(reason, asked))
+          .map(({ reason, fix }) => (
+            <div key={reason} className="mt-2">
+              <Plain text={reason} className="font-medium" />
+              <Plain text={fix} className="text-sm text-muted" />
+            </div>
+          ))}
         {warnings.map((each) => (
           <Plain key={each} text={each} className="mt-2 text-warn" />
         ))}
@@ -103,4 +114,10 @@ function Explanation({
       )}
     </>
   );
+}
+
+/** Whether a reason only repeats the question that is shown already, as Markdown. */
+function isSaid(reason: string, question: string): boolean {
+  const plain = (text: string) => text.replace(/\s+/g, " ").trim();
+  return question !== "" && plain(reason).includes(plain(question));
 }

@@ -26,6 +26,8 @@ interface ActionBarProps {
   question?: QuestionView | undefined;
   /** The commit that is on the screen, for an approval. */
   commit?: string | undefined;
+  /** The task has changed, and its actions are being read again: none of these is started. */
+  isBehind?: boolean;
   /** After an action that was done. */
   onDone?: (action: ActionView) => void;
 }
@@ -34,7 +36,7 @@ interface ActionBarProps {
 const maxButtons = 3;
 
 /** What a person can do with a task now. The first ones are buttons; the menu also says why the others are not allowed. */
-export function ActionBar({ task, actions, question, commit, onDone }: ActionBarProps) {
+export function ActionBar({ task, actions, question, commit, isBehind = false, onDone }: ActionBarProps) {
   const canAct = useCanAct();
   const navigate = useNavigate();
   const [open, setOpen] = useState<{ readonly action: ActionView; readonly isAsked: boolean }>();
@@ -49,6 +51,7 @@ export function ActionBar({ task, actions, question, commit, onDone }: ActionBar
   const start = (action: ActionView) => {
     const way = wayOf(action);
     acting.forget();
+    if (isBehind) return tellPerson("The task has changed. What you can do is being read: try again.", "", "wait");
     if (!action.allowed) return tellPerson(action.why, action.command, "bad");
     if (way.kind === "terminal") return tellPerson(`${action.label}: this needs a terminal.`, action.command);
     if (way.kind === "show")
@@ -95,7 +98,7 @@ export function ActionBar({ task, actions, question, commit, onDone }: ActionBar
             key={action.command}
             look={i === 0 && !isWriting ? "main" : looksBad(action) ? "bad" : "plain"}
             hint={action.key}
-            disabled={!canAct || acting.isBusy}
+            disabled={!canAct || acting.isBusy || isBehind}
             onClick={() => start(action)}
           >
             {shortLabel(action)}
@@ -140,7 +143,7 @@ function ActionMenu({ actions, start }: { actions: readonly ActionView[]; start:
               {action.label}
               {!action.allowed && <span className="block text-xs [overflow-wrap:anywhere]">{action.why}</span>}
             </span>
-            {action.key !== "" && <Key>{action.key}</Key>}
+            {action.key !== "" && <Key isHint>{action.key}</Key>}
           </button>
           {action.allowed && wayOf(action).kind === "terminal" && (
             <Command text={action.command} className="mb-1 ml-2" />

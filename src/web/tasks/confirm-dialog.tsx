@@ -38,7 +38,7 @@ export function ConfirmDialog({
           {task.project}#{task.number} <Line text={task.summary} />
         </p>
         <p>{danger}</p>
-        {action.name === "merge" && <MergeOutlook task={task} />}
+        {action.name === "merge" && <MergeOutlook task={task} isBusy={acting.isBusy} />}
         {acting.problems.length > 0 && (
           <div role="alert" className="rounded-md bg-bad-soft px-3 py-2">
             <Problems problems={acting.problems} />
@@ -63,12 +63,14 @@ export function ConfirmDialog({
   );
 }
 
-/** What a merge would do, as its dry run says. */
-function MergeOutlook({ task }: { task: TaskView }) {
+/** What a merge would do, as its dry run says. Once the merge is asked for, what was said stays: a dry run would be refused. */
+function MergeOutlook({ task, isBusy }: { task: TaskView; isBusy: boolean }) {
   const outlook = useQuery({
     queryKey: ["task", task.id, "merge-outlook", task.revision],
     queryFn: () => call(routes.mergeTask, { params: { task: task.id }, body: { dryRun: true } }),
     gcTime: 0,
+    enabled: !isBusy && task.outcome === null,
+    placeholderData: (before) => before,
   });
   return (
     <Loaded query={outlook} what="what the merge would do">

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { QuestionView } from "../../api/questions.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { queries } from "../data/queries.ts";
-import { sectionsOf } from "../text/sections.ts";
+import { lastWritten, sectionsOf } from "../text/sections.ts";
 import { Ago, Markdown } from "../ui/text.tsx";
 
 /** What agents wrote last about the task: the newest section open, the earlier ones folded. */
@@ -10,8 +10,7 @@ export function Evidence({ task, question }: { task: TaskView; question?: Questi
   const { data } = useQuery(queries.document(task.id));
   if (data === undefined) return null;
   const sections = sectionsOf(data.text);
-  const artifacts = [...data.artifacts].sort((a, b) => b.at.localeCompare(a.at));
-  const written = new Map(artifacts.map((artifact) => [artifact.section, artifact]));
+  const written = lastWritten(data.artifacts);
   const shown = sections
     // What the task asks is shown above, as its question.
     .filter(({ heading, text }) => text !== "" && heading !== "" && text !== question?.text.trim())

@@ -1,4 +1,5 @@
 import { type Act, type ActionInput, acts } from "../../api/act.ts";
+import type { Told } from "../../api/merge-answer.ts";
 import type { ActionView } from "../../api/tasks.ts";
 import { call } from "../data/client.ts";
 import type { TaskPartName } from "../search.ts";
@@ -8,7 +9,7 @@ export type Way =
   /** It is done with one request. */
   | (Omit<Act, "send"> & {
       readonly kind: "ask-daemon";
-      send(task: string, action: ActionView, input: ActionInput): Promise<string>;
+      send(task: string, action: ActionView, input: ActionInput): Promise<string | Told>;
     })
   /** A part of the task's page shows it. */
   | { readonly kind: "show"; readonly part: TaskPartName }

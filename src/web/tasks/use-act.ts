@@ -55,7 +55,8 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
       setStale(undefined);
       try {
         const said = await way.send(task.id, action, { revision: task.revision, ...input });
-        tellPerson(`${task.project}#${task.number}: ${said}`, commandWith(action, input.text));
+        const { text, tone } = typeof said === "string" ? { text: said, tone: "good" as const } : said;
+        tellPerson(`${task.project}#${task.number}: ${text}`, commandWith(action, input.text), tone);
         onDone?.(action);
         return true;
       } catch (error) {

@@ -28,3 +28,10 @@ export function neighbourOf(ids: readonly string[], id: string): string | undefi
   const at = ids.indexOf(id);
   return at === -1 ? ids[0] : (ids[at + 1] ?? ids[at - 1]);
 }
+
+type Place = Pick<Row, "revision" | "status">;
+
+/** Whether a list knows a task in a later state than what was read of the task itself: its actions then are of another state. */
+export function hasMovedOn(read: Place, listed: Place | undefined): boolean {
+  return listed !== undefined && listed.revision > read.revision && listed.status !== read.status;
+}

@@ -24,3 +24,11 @@ export function sectionsOf(document: string): readonly Section[] {
   }
   return [...sections].map(([heading, lines]) => ({ heading, text: lines.join("\n").trim() }));
 }
+
+/** By its section, what was handed in last: a section can be written several times. */
+export function lastWritten<Artifact extends { readonly section: string; readonly at: string }>(
+  artifacts: readonly Artifact[],
+): ReadonlyMap<string, Artifact> {
+  const oldestFirst = [...artifacts].sort((a, b) => a.at.localeCompare(b.at));
+  return new Map(oldestFirst.map((artifact) => [artifact.section, artifact]));
+}

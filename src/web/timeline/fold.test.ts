@@ -56,3 +56,11 @@ test("times at the axis do not stand on each other", () => {
   expect(ticks.length).toBeGreaterThan(3);
   for (const [i, { at }] of ticks.entries()) expect(at - (ticks[i - 1]?.at ?? -1)).toBeGreaterThan(0.05);
 });
+
+test("an axis with room for few times has few, and its first one", () => {
+  const pieces = foldTime(day, [day]);
+  const ticks = ticksOf(pieces, 0.3);
+  expect(ticks.length).toBeGreaterThan(0);
+  expect(ticks.length).toBeLessThanOrEqual(4);
+  for (const [i, { at }] of ticks.entries()) expect(at - (ticks[i - 1]?.at ?? -1)).toBeGreaterThan(0.3);
+});

@@ -57,18 +57,21 @@ export interface Tick {
   readonly isFine: boolean;
 }
 
-/** Times to write at the axis: whole steps of about an eighth of what is not folded. */
-export function ticksOf(pieces: readonly Piece[]): readonly Tick[] {
+/**
+ * Times to write at the axis: whole steps of about an eighth of what is not folded, and fewer if they would be nearer to each
+ * other than `minGap`, a part of the whole width.
+ */
+export function ticksOf(pieces: readonly Piece[], minGap = 0.07): readonly Tick[] {
   const open = pieces.filter(({ isFolded }) => !isFolded);
   const total = open.reduce((sum, { from, until }) => sum + until - from, 0);
-  const step = steps.find((each) => total / each <= 8) ?? steps.at(-1) ?? 1;
+  const step = steps.find((each) => total / each <= Math.max(1, Math.min(8, 1 / minGap))) ?? steps.at(-1) ?? 1;
   const found: Tick[] = [];
   for (const { from, until } of open) {
     // Whole hours of the person's own clock.
     const offset = new Date(from).getTimezoneOffset() * minute;
     for (let time = Math.ceil((from - offset) / step) * step + offset; time <= until; time += step) {
       const at = placeOf(pieces, time);
-      if (at - (found.at(-1)?.at ?? -1) > 0.07) found.push({ time, at, isFine: step < minute });
+      if (at - (found.at(-1)?.at ?? -1) > minGap) found.push({ time, at, isFine: step < minute });
     }
   }
   return found;

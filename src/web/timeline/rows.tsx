@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useRef } from "react";
+import { memo, type RefObject, useEffect, useRef, useState } from "react";
 import type { StretchView, TimelineTask } from "../../api/overview.ts";
 import { costText } from "../text/money.ts";
 import { localTime, shortDuration } from "../text/time.ts";
@@ -71,11 +71,15 @@ const percent = (part: number) => `${(100 * part).toFixed(3)}%`;
 function Axis({ pieces }: { pieces: readonly Piece[] }) {
   const open = pieces.filter(({ isFolded }) => !isFolded);
   const isLong = open.some(({ from, until }) => until - from > 48 * 3_600_000) || days(pieces) > 1;
+  const line = useRef<HTMLDivElement>(null);
+  const width = useWidth(line);
+  const longest = Math.max(...ticksOf(pieces).map(({ time, isFine }) => timeText(time, isLong, isFine).length), 5);
+  const ticks = width === 0 ? [] : ticksOf(pieces, (longest * letterWidth + labelSpace) / width);
   return (
     <div className={`sticky top-0 z-10 border-b border-line bg-panel ${columns}`}>
       <span className="px-4 py-1 text-sm text-muted max-md:hidden">Task</span>
-      <div className="relative mx-2 h-7 overflow-hidden text-xs text-muted">
-        {ticksOf(pieces).map(({ time, at, isFine }) => (
+      <div ref={line} className="relative mx-2 h-7 overflow-hidden text-xs text-muted">
+        {ticks.map(({ time, at, isFine }) => (
           <span
             key={time}
             className="absolute top-1.5 border-l border-line pl-1 whitespace-nowrap tabular-nums"
@@ -100,6 +104,22 @@ function Axis({ pieces }: { pieces: readonly Piece[] }) {
       </div>
     </div>
   );
+}
+
+/** Of a label at the axis, in pixels: a generous width of a letter, and the room around its text. */
+const letterWidth = 7;
+const labelSpace = 12;
+
+/** The width of an element in pixels; 0 before it is drawn. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (element.current === null) return;
+    const watching = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 0));
+    watching.observe(element.current);
+    return () => watching.disconnect();
+  }, [element]);
+  return width;
 }
 
 function days(pieces: readonly Piece[]): number {

@@ -2,7 +2,16 @@ import { useState } from "react";
 import { visibleLine } from "../text/visible.ts";
 
 /** A command that does the same in a terminal; a click copies it. */
-export function Command({ text, className = "" }: { text: string; className?: string }) {
+export function Command({
+  text,
+  className = "",
+  isWhole = false,
+}: {
+  text: string;
+  className?: string;
+  /** Written on several lines where one has no room for it, instead of being cut. */
+  isWhole?: boolean;
+}) {
   const [isCopied, setCopied] = useState(false);
   const copy = () => {
     void navigator.clipboard?.writeText(text).then(
@@ -16,7 +25,7 @@ export function Command({ text, className = "" }: { text: string; className?: st
       type="button"
       onClick={copy}
       title="Copy this command"
-      className={`block max-w-full truncate rounded bg-sunken px-2 py-0.5 text-left font-mono text-xs text-muted hover:text-ink ${className}`}
+      className={`block max-w-full ${isWhole ? "[overflow-wrap:anywhere]" : "truncate"} rounded bg-sunken px-2 py-0.5 text-left font-mono text-xs text-muted hover:text-ink ${className}`}
     >
       {isCopied ? "copied" : `$ ${visibleLine(text)}`}
     </button>

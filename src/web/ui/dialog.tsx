@@ -35,7 +35,18 @@ export function Dialog({
       className={`w-[calc(100%-1.5rem)] ${width} rounded-lg border border-line bg-raised p-0 shadow-xl max-h-[85dvh] overflow-hidden`}
     >
       <div className="flex max-h-[85dvh] flex-col">
-        <h2 className="border-b border-line px-4 py-2.5 text-lg font-semibold">{title}</h2>
+        <header className="flex items-center gap-2 border-b border-line pr-2 pl-4">
+          <h2 className="min-w-0 flex-1 py-2.5 text-lg font-semibold">{title}</h2>
+          <button
+            type="button"
+            onClick={onClose}
+            // The footer's own button says what closing means here.
+            aria-label="Leave this dialog"
+            className="size-8 shrink-0 rounded text-lg text-muted hover:bg-hover hover:text-ink pointer-coarse:size-11"
+          >
+            ×
+          </button>
+        </header>
         <div className="overflow-y-auto px-4 py-3">{children}</div>
       </div>
     </dialog>

@@ -7,8 +7,17 @@ interface Toast {
   readonly text: string;
   /** The command that does the same. */
   readonly command: string;
-  readonly tone: "good" | "bad";
+  readonly tone: Tone;
 }
+
+/** wait: nothing is wrong, but it is not done yet. */
+export type Tone = "good" | "wait" | "bad";
+
+const looks: Readonly<Record<Tone, readonly [sign: string, look: string]>> = {
+  good: ["✓", "text-good"],
+  wait: ["…", "text-warn"],
+  bad: ["✗", "text-bad"],
+};
 
 let toasts: readonly Toast[] = [];
 let count = 0;
@@ -21,7 +30,7 @@ function change(next: readonly Toast[]): void {
 }
 
 /** Says what was done, and with which command it can be done elsewhere. */
-export function tellPerson(text: string, command = "", tone: Toast["tone"] = "good"): void {
+export function tellPerson(text: string, command = "", tone: Tone = "good"): void {
   change([...toasts.slice(-3), { id: ++count, text, command, tone }]);
 }
 
@@ -36,7 +45,8 @@ export function Toasts() {
   return (
     <output
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-3 bottom-16 z-30 flex flex-col items-end gap-2 md:bottom-4"
+      // Below the header: at the bottom they would cover the buttons that a person needs next.
+      className="pointer-events-none fixed inset-x-3 top-14 z-30 flex flex-col items-end gap-2"
     >
       {shown.map((toast) => (
         <OneToast key={toast.id} toast={toast} />
@@ -46,6 +56,7 @@ export function Toasts() {
 }
 
 function OneToast({ toast: { id, text, command, tone } }: { toast: Toast }) {
+  const [sign, look] = looks[tone];
   const close = () => change(toasts.filter((each) => each.id !== id));
   useEffect(() => {
     const timer = setTimeout(() => change(toasts.filter((each) => each.id !== id)), lifetime);
@@ -54,8 +65,8 @@ function OneToast({ toast: { id, text, command, tone } }: { toast: Toast }) {
   return (
     <div className="pointer-events-auto w-full max-w-md rounded-md border border-line bg-raised px-3 py-2 shadow-lg">
       <div className="flex items-start gap-2">
-        <span aria-hidden className={tone === "good" ? "text-good" : "text-bad"}>
-          {tone === "good" ? "✓" : "✗"}
+        <span aria-hidden className={look}>
+          {sign}
         </span>
         <Plain text={text} className="min-w-0 flex-1" />
         <button type="button" onClick={close} aria-label="Close" className="text-muted hover:text-ink">

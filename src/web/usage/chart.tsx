@@ -85,8 +85,8 @@ function optionsFor(
     legend: { live: true },
     cursor: { drag: { x: false, y: false } },
     series: [
-      { label: "Day", value: (_, at) => (at === null ? "" : new Date(at * 1000).toLocaleDateString()) },
-      ...lines.map(({ name }, i): uPlot.Series => {
+      { label: "Day", value: (_, at) => (at === null ? "all days" : new Date(at * 1000).toLocaleDateString()) },
+      ...lines.map(({ name, values }, i): uPlot.Series => {
         const [own, dash] = looks[i % looks.length] ?? looks[0];
         const bars = uPlot.paths.bars?.({ size: [0.6, 40], align: lines.length === 1 ? 0 : i % 2 === 0 ? -1 : 1 });
         return {
@@ -94,13 +94,19 @@ function optionsFor(
           stroke: colour(own),
           width: 2,
           dash: [...dash],
-          // Without the pointer on the chart there is no value to name.
-          value: (_, value, __, at) => (at === null ? "" : write(value)),
+          // Without the pointer on the chart, no day is chosen.
+          value: (_, value, __, at) => write(at === null ? sumOf(values) : value),
           ...(isBars && bars !== undefined ? { paths: bars, fill: colour(own), points: { show: false } } : {}),
         };
       }),
     ],
   };
+}
+
+/** What is known of all days; null if nothing is. */
+function sumOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter((each) => each !== null);
+  return known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0);
 }
 
 /** The beginning of a day, as the person's own clock has it. */

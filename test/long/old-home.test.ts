@@ -5,11 +5,11 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import type { TaskView } from "../../src/api/tasks.ts";
 import { listBackups } from "../../src/home/backups.ts";
+import { command } from "../faults/command.ts";
+import { createAsk, killDaemons, startDaemon } from "../faults/daemon.ts";
+import { readExport } from "../faults/exported-task.ts";
+import { createHome, type Home } from "../faults/home.ts";
 import { unpackOldHome } from "../old-home.ts";
-import { command } from "./command.ts";
-import { createAsk, killDaemons, startDaemon } from "./daemon.ts";
-import { readExport } from "./exported-task.ts";
-import { createHome, type Home } from "./home.ts";
 
 // A home that an older version has left behind is finished by this one: real git, real terminals, scripted agents.
 

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { mergeTold, stopTold } from "./merge-answer.ts";
+
+const answer = { reason: "", target: "main", warnings: [], empty: false };
+
+test("only a merge that has reached its branch is told as done", () => {
+  expect(mergeTold({ ...answer, state: "merged" })).toEqual({ text: "Merged into main.", tone: "good" });
+  expect(mergeTold({ ...answer, state: "lined-up" })).toEqual({ text: "In the queue of main.", tone: "wait" });
+  const waits = {
+    ...answer,
+    state: "waits",
+    reason: "Untracked files are in the way: a.txt.",
+    warnings: ["Look."],
+  } as const;
+  expect(mergeTold(waits)).toEqual({
+    text: "Not merged yet. Untracked files are in the way: a.txt.\nLook.",
+    tone: "wait",
+  });
+  expect(mergeTold({ ...answer, state: "refused", reason: "No." })).toEqual({ text: "Not merged. No.", tone: "bad" });
+  expect(mergeTold({ ...answer, state: "conflict", reason: "a.ts" }).tone).toBe("bad");
+});
+
+test("a merge of nothing is not told as merged", () => {
+  expect(mergeTold({ ...answer, state: "merged", empty: true }).text).toContain("nothing was merged");
+});
+
+test("a merge that was stopped is told as done, and one that was too late to stop is not", () => {
+  expect(stopTold({ ...answer, state: "refused" })).toEqual({ text: "Its merge into main is stopped.", tone: "good" });
+  expect(stopTold({ ...answer, state: "merged" })).toMatchObject({ tone: "bad" });
+});

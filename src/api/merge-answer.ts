@@ -1,0 +1,43 @@
+import type { MergeView } from "./tasks.ts";
+
+type Tone = "good" | "wait" | "bad";
+
+/** What a person is told about an action that may not be done when its request is answered. */
+export interface Told {
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+type MergeAnswer = Pick<MergeView, "state" | "reason" | "target" | "warnings" | "empty">;
+
+/** What came of a merge, in the words of the command line: only one that has reached the branch is told as done. */
+export function mergeTold({ state, reason, target, warnings, empty }: MergeAnswer): Told {
+  const [text, tone] = wordsOf(state);
+  const said = [...(text === "" ? [] : [text.replace("TARGET", target)]), reason]
+    .filter((each) => each !== "")
+    .join(" ");
+  const merged = empty && state === "merged" ? "Its branch has no commit of its own, so nothing was merged." : said;
+  return { text: [merged, ...warnings].filter((each) => each !== "").join("\n"), tone };
+}
+
+/** What came of stopping a merge: it may have reached the branch before. */
+export function stopTold({ state, reason, target }: MergeAnswer): Told {
+  const isLate = state === "merged";
+  const text = isLate ? `Too late: it was merged into ${target} before.` : `Its merge into ${target} is stopped.`;
+  return { text: [text, reason].filter((each) => each !== "").join(" "), tone: isLate ? "bad" : "good" };
+}
+
+function wordsOf(state: MergeView["state"]): readonly [text: string, tone: Tone] {
+  switch (state) {
+    case "merged":
+      return ["Merged into TARGET.", "good"];
+    case "lined-up":
+      return ["In the queue of TARGET.", "wait"];
+    case "waits":
+      return ["Not merged yet.", "wait"];
+    case "undone":
+      return ["", "good"];
+    default:
+      return ["Not merged.", "bad"];
+  }
+}
