@@ -3,7 +3,9 @@ import { useState } from "react";
 const prefix = "signalbox.draft.";
 
 /** A text that a person writes. It survives a reload and a lost daemon, until it was sent. */
-export function useDraft(name: string): readonly [text: string, set: (text: string) => void, forgetSent: (sent: string) => void] {
+export function useDraft(
+  name: string,
+): readonly [text: string, set: (text: string) => void, forgetSent: (sent: string) => void] {
   const [kept, setKept] = useState({ name, text: readDraft(name) });
   // Another question has another draft.
   if (kept.name !== name) setKept({ name, text: readDraft(name) });

@@ -41,7 +41,10 @@ test("a comment of spaces is kept while it is written, and not sent", () => {
 test("after a review was sent, only what was written meanwhile is left of the draft", () => {
   const sent = [comment(3, "first"), comment(5, "second")].reduce(withComment, { ...nothing, remark: "Nearly." });
   expect(withoutSent(sent, sent)).toEqual(nothing);
-  const meanwhile = [comment(5, "second, and why?"), comment(3, "removed line", { side: "old" })].reduce(withComment, sent);
+  const meanwhile = [comment(5, "second, and why?"), comment(3, "removed line", { side: "old" })].reduce(
+    withComment,
+    sent,
+  );
   const left = withoutSent({ ...meanwhile, remark: "Nearly.\n\nOne more." }, sent);
   expect(left.comments.map(({ text }) => text)).toEqual(["second, and why?", "removed line"]);
   expect(left.remark).toBe("One more.");
