@@ -78,6 +78,7 @@ test("while the daemon is gone no task can be created, and what was written stay
   await stage.restart();
   await expect.poll(() => dialog.getByRole("button", { name: "Create the task" }).isEnabled()).toBe(true);
   await page.reload();
+  await page.getByRole("heading", { name: "Board" }).waitFor();
   await page.keyboard.press("c");
   expect(await dialog.getByLabel("What is to be done").inputValue()).toBe("Written while it was gone");
   await page.keyboard.press("Control+Enter");
