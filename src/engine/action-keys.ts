@@ -1,6 +1,6 @@
 /**
  * The keys of what a person can do with a task, by its name on the command line; empty for what has none. `move` has the digits
- * from 1 to 9. Where two want the same key, the one that is allowed has it. Dashboards use none of them for themselves.
+ * from 1 to 9. Of two actions with the same key, the allowed one has it. Dashboards use none of these keys for themselves.
  */
 export const actionKeys = {
   spawn: "Enter",

@@ -17,7 +17,7 @@ const maxSummary = 48;
 /** The cursor, the mark of the state, and the spaces behind them. */
 const lead = 4;
 
-/** How wide each column is; 0 for one that is dropped. */
+/** How wide each column is; 0 for a dropped column. */
 export function widthsOf(tasks: readonly TaskRow[], columns: number): Widths {
   const longest = (texts: readonly string[], least: number, most: number) =>
     Math.min(most, Math.max(least, ...texts.map(widthOf)));

@@ -8,7 +8,7 @@ import { type Effect, nameOf, type Option, type ScreenName, type State, type Tab
 
 export type Updated = readonly [State, readonly Effect[]];
 
-/** What an input makes of the state, and what is to be done besides. */
+/** The state after an input, and the effects that the input asks for. */
 export function update(state: State, input: Input, keys: Keys = createKeys()): Updated {
   const [next, effects] = taken(state, input, keys);
   return [next === state ? state : withDetail(next), effects];

@@ -9,7 +9,7 @@ export type Watched =
   | { readonly state: "screen"; readonly screen: ScreenView }
   /** A run without a terminal: the end of what it has printed. */
   | { readonly state: "output"; readonly lines: readonly string[] }
-  /** It has no window now, such as one that is asleep. */
+  /** The run has no window now, for example because its agent is asleep. */
   | { readonly state: "gone" }
   | { readonly state: "ended"; readonly word: string; readonly why: string }
   | { readonly state: "lost"; readonly why: string };

@@ -2,7 +2,7 @@ import { memo } from "react";
 import { Screen } from "../ui/text.tsx";
 import { isRule } from "./terminal-rows.ts";
 
-/** Rows of a terminal as text that wraps and scrolls: for phones, and for whoever wants to read or to copy. */
+/** Rows of a terminal as text that wraps and scrolls: for phones, and for people who want to read or copy. */
 export function TerminalText({ rows }: { rows: readonly string[] }) {
   const last = rows.findLastIndex((row) => row.trim() !== "");
   return (

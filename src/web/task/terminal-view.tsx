@@ -11,7 +11,7 @@ import { useIsNarrow } from "./use-is-narrow.ts";
 
 const XtermScreen = lazy(() => import("./xterm-screen.tsx").then(({ XtermScreen }) => ({ default: XtermScreen })));
 
-/** A run's terminal, live. Whoever takes control types into it; everybody else watches, and never changes its size. */
+/** A run's terminal, live. The person who takes control types into it; all others watch, and never change its size. */
 export function TerminalView({ run, onNext }: { run: RunView; onNext: (run: string) => void }) {
   const [link, setLink] = useState<TerminalLink>();
   const [tries, setTries] = useState(0);
