@@ -31,6 +31,7 @@ const leaves = [
   "git-folder.ts",
   "json.ts",
   "keyed.ts",
+  "readable-text.ts",
   "sha256.ts",
   "shell-quote.ts",
   "text.ts",

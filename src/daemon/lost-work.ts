@@ -14,13 +14,19 @@ export interface LostWork {
   readonly files: readonly string[];
 }
 
+/** Where the histories of a project are. */
+interface Histories {
+  readonly store: Store;
+  readonly control: ControlRepository;
+}
+
 /**
  * The work that a branch has in its history and not in its files: somebody has merged the task's commits with `-s ours`, has
  * dropped some of their changes in the merge, or has reverted them. Git considers such work merged. Undefined if nothing is
  * missing, or if the task's own merge brought these commits in: what became of its changes since is not lost work.
  */
 export async function lostWork(
-  { store, control }: { readonly store: Store; readonly control: ControlRepository },
+  { store, control }: Histories,
   { id }: Pick<Task, "id">,
   target: string,
   commit: string,
@@ -59,7 +65,7 @@ export async function missingWork(
  * changes. Merging it would remove these changes, although the work's diff did not show that before.
  */
 export async function droppedWork(
-  { store, control }: { readonly store: Store; readonly control: ControlRepository },
+  { store, control }: Histories,
   { id }: Pick<Task, "id">,
   target: string,
   commit: string,

@@ -25,19 +25,7 @@ export function afterMember(
   request: Ended,
   facts: Facts,
 ): Decision {
-  return name === panel.judge.role
-    ? afterJudge(workflow, task, panel, request, facts)
-    : afterScout(workflow, task, panel, name, request, facts);
-}
-
-function afterScout(
-  workflow: Workflow,
-  task: Task,
-  panel: Panel,
-  name: string,
-  request: Ended,
-  facts: Facts,
-): Decision {
+  if (name === panel.judge.role) return afterJudge(workflow, task, panel, request, facts);
   const state = stateOf(workflow, task.status);
   const before: Member = task.wait.members[name] ?? { state: "running", tries: 1, answer: undefined };
   const { word, reason } = check(workflow, panel.member, request);

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { readableText } from "../readable-text.ts";
 import { agentVariables } from "./environment.ts";
 
 interface Login {
@@ -55,16 +56,16 @@ const checks: Readonly<Record<keyof typeof commands, Check>> = {
     const isOut = /not logged in/i.test(output);
     if (code === 0 && !isOut) return /logged in|key configured/i.test(output) ? "in" : "unknown";
     // A custom model provider may need no login.
-    const settings = readText(join(env.CODEX_HOME || join(home, ".codex"), "config.toml"));
+    const settings = readableText(join(env.CODEX_HOME || join(home, ".codex"), "config.toml"));
     return isOut && !/^\s*model_provider\s*=/m.test(settings) ? "out" : "unknown";
   },
   gemini(env, home) {
     const folder = join(env.GEMINI_CLI_HOME || home, ".gemini");
     const keys = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"];
     if (keys.some((key) => env[key])) return "in";
-    const files = [join(folder, ".env"), join(home, ".env")].map(readText);
+    const files = [join(folder, ".env"), join(home, ".env")].map(readableText);
     if (files.some((text) => keys.some((key) => text.includes(`${key}=`)))) return "in";
-    const [, type = ""] = /"selectedType"\s*:\s*"([^"]*)"/.exec(readText(join(folder, "settings.json"))) ?? [];
+    const [, type = ""] = /"selectedType"\s*:\s*"([^"]*)"/.exec(readableText(join(folder, "settings.json"))) ?? [];
     if (type === "") return "out";
     // Other kinds of login may be stored in the system's keychain, which cannot be read here.
     return type === "oauth-personal" && existsSync(join(folder, "oauth_creds.json")) ? "in" : "unknown";
@@ -72,7 +73,7 @@ const checks: Readonly<Record<keyof typeof commands, Check>> = {
   opencode(env, home) {
     const file = join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode", "auth.json");
     // OpenCode also has models that need no login, and reads API keys from many places.
-    return readText(file).includes(`"type"`) ? "in" : "unknown";
+    return readableText(file).includes(`"type"`) ? "in" : "unknown";
   },
 };
 
@@ -90,12 +91,4 @@ function ask(env: Readonly<Record<string, string>>, program: string, ...args: re
     });
     child.stdin?.end();
   });
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Call } from "../../api/client.ts";
 import { type ProjectView, routes } from "../../api/routes.ts";
@@ -11,6 +10,7 @@ import { repositoryPlaces, shownPath } from "../../home/places.ts";
 import { projectFiles } from "../../home/project-files.ts";
 import { findWorkflow } from "../../home/workflows.ts";
 import { findSetupCommand, findTestCommand } from "../../project-tests/find-test-command.ts";
+import { readableText } from "../../readable-text.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { askPermissions, askYes, canAsk, mustAllow } from "../ask.ts";
 import { createCall } from "../connect.ts";
@@ -225,7 +225,7 @@ export async function proposeSettings(context: Context, call: Call, project: Pro
     return context.say("Nothing is set. To do it by hand: signalbox config set --help");
   const text = proposals.reduce(
     (before, { key, value }) => setConfig(before, key, JSON.stringify(value), "project"),
-    textOf(file),
+    readableText(file),
   );
   makeFolder(dirname(file));
   publishFile(file, text);
@@ -260,13 +260,5 @@ function ignoredFiles(root: string): readonly string[] {
     return listed.split("\0").filter((path) => path !== "" && !path.startsWith(".signalbox/"));
   } catch {
     return [];
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
   }
 }

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { gitFoldersOf } from "../../git-folder.ts";
+import { readableText } from "../../readable-text.ts";
 
 /**
  * The folders that no sandbox shows, not even below a folder that it mounts, such as /opt or ~/go: the user's repositories with
@@ -15,7 +16,7 @@ function withWorktrees(repository: string): readonly string[] {
   if (found === undefined) return [repository];
   const { gitFolder, commonFolder } = found;
   const records = join(commonFolder, "worktrees");
-  const worktrees = namesIn(records).map((name) => dirname(textOf(join(records, name, "gitdir")).trim()));
+  const worktrees = namesIn(records).map((name) => dirname(readableText(join(records, name, "gitdir")).trim()));
   // The main worktree of a repository of which the user has registered a linked one.
   const main = commonFolder.endsWith(`${sep}.git`) ? [dirname(commonFolder)] : [];
   return [repository, gitFolder, commonFolder, ...main, ...worktrees].filter((path) => path.startsWith(sep));
@@ -26,7 +27,7 @@ const firstPerson = 1000;
 const nobody = 65_534;
 
 function otherHomes(user: string): readonly string[] {
-  return textOf("/etc/passwd")
+  return readableText("/etc/passwd")
     .split("\n")
     .flatMap((line) => {
       const [, , id = "", , , home = ""] = line.split(":");
@@ -42,13 +43,5 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
   }
 }

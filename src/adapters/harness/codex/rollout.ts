@@ -1,8 +1,9 @@
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countAt, jsonAt, parseObject, textAt } from "../../../json.ts";
 import type { HarnessError, HarnessEvent, HarnessOrder } from "../../../ports/harness.ts";
+import { readableText } from "../../../readable-text.ts";
 import { oneLine } from "../../../text.ts";
 
 type Kind = HarnessError["kind"];
@@ -216,20 +217,12 @@ export async function keepNotes(at: At, notes: TurnNotes): Promise<void> {
 
 /** Empty notes if the file does not exist. */
 export function readNotes(at: At): TurnNotes {
-  const json = parseObject(textOf(fileOf(at)));
+  const json = parseObject(readableText(fileOf(at)));
   return { model: textAt(json, "model"), home: textAt(json, "home"), schema: jsonAt(json, "schema") };
 }
 
 function fileOf({ run, runFolder }: At): string {
   return join(runFolder, `codex-${run}.json`);
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 const firstRead = 64 * 1024;
