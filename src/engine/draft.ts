@@ -2,6 +2,7 @@ import type { AgentOrder, Effect } from "./decision.ts";
 import { askedModels } from "./model-tiers.ts";
 import { fillText } from "./prompt.ts";
 import type { LiveRun, Task } from "./task.ts";
+import { settingOf } from "./when.ts";
 import type { RunSpec, Workflow } from "./workflow.ts";
 
 /** A task's runs and counters while a decision is being made, and the effects that the task will owe. */
@@ -96,23 +97,40 @@ const noRoles: readonly string[] = [];
 
 function order(draft: Draft, spec: RunSpec, run: string, resume: string, options: OrderOptions): AgentOrder {
   const { window } = spec;
+  const member = (options.member ?? 1) - 1;
   return {
     role: spec.role,
     run,
-    prompt: options.prompt ?? spec.prompt ?? "",
+    prompt: options.prompt ?? memberPrompt(draft, spec, member) ?? spec.prompt ?? "",
     message: options.message ?? "",
-    model: modelOf(draft, spec, (options.member ?? 1) - 1),
+    model: modelOf(draft, spec, member),
     window: window === undefined || window.includes("{") ? windowOf(draft, spec, options.member) : window,
     resume,
     spec,
   };
 }
 
-/** Of a list, each member of a panel has its own. */
-function modelOf({ workflow, task, status }: Draft, spec: RunSpec, index: number): string {
+/** Of a list, each member of a panel has its own; where the members differ by prompt too, every prompt has each model. */
+function modelOf({ workflow, task, status }: Draft, spec: RunSpec, member: number): string {
   if (spec.model === undefined) return task.model;
   const models = askedModels(workflow, task, spec, status);
-  return models[index] ?? models[0] ?? "";
+  return models[member % models.length] ?? models[0] ?? "";
+}
+
+function memberPrompt({ workflow, task }: Draft, { prompts, model }: RunSpec, member: number): string | undefined {
+  return prompts?.[Math.floor(member / modelCount(workflow, task, model))];
+}
+
+/** How many members a panel has: one for each prompt and each model of a list setting. */
+export function panelSize({ workflow, task }: Pick<Draft, "workflow" | "task">, { prompts, model }: RunSpec): number {
+  return (prompts?.length ?? 1) * modelCount(workflow, task, model);
+}
+
+/** Only a setting can have a list of models, which is never empty for a run. */
+function modelCount(workflow: Workflow, task: Task, model = ""): number {
+  const setting = /^\{([a-z][a-z0-9_]*)\}$/.exec(model)?.[1];
+  const models = setting === undefined ? undefined : settingOf(workflow, task, setting);
+  return Array.isArray(models) ? Math.max(1, models.length) : 1;
 }
 
 function windowOf(draft: Draft, spec: RunSpec, member: number | undefined): string {

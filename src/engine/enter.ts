@@ -1,11 +1,11 @@
 import { actions } from "./actions.ts";
 import { type Arrival, apply, type Decision, type Effect, type EventData, type TaskEvent } from "./decision.ts";
-import { type Draft, endRun, endRuns, startDraft, startRun, tellRun } from "./draft.ts";
+import { type Draft, endRun, endRuns, panelSize, startDraft, startRun, tellRun } from "./draft.ts";
 import { judgedBy } from "./judging.ts";
 import type { Facts } from "./request.ts";
 import { specOf } from "./run-spec.ts";
 import { type Member, noProgress, type Task, type WaitProgress } from "./task.ts";
-import { allHold, settingOf } from "./when.ts";
+import { allHold } from "./when.ts";
 import type { Action, RunSpec, State, Way, Workflow } from "./workflow.ts";
 
 /**
@@ -235,13 +235,6 @@ function startAgent(draft: Draft, state: State, run: RunSpec): void {
   const isAlive = draft.runs[run.role] !== undefined;
   if (!isAlive) startRun(draft, run, { prompt: run.prompt ?? state.respawn?.prompt });
   else if (run.prompt !== undefined) tellRun(draft, run, {});
-}
-
-/** One member for each model of a list setting; one where the model is not a list. */
-function panelSize(draft: Pick<Draft, "workflow" | "task">, member: RunSpec): number {
-  const setting = /^\{([a-z][a-z0-9_]*)\}$/.exec(member.model ?? "")?.[1];
-  const models = setting === undefined ? undefined : settingOf(draft.workflow, draft.task, setting);
-  return Array.isArray(models) ? Math.max(1, models.length) : 1;
 }
 
 /**

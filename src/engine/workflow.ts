@@ -97,6 +97,8 @@ export interface RunSpec {
   /** `task` and `review` stand for the task's two harnesses; anything else names one. */
   readonly harness: string;
   readonly prompt: string | undefined;
+  /** Of the members of a panel: one for each of these instead of `prompt`. */
+  readonly prompts?: readonly string[];
   readonly model: string | undefined;
   readonly permissions: "full" | "reduced";
   /** Whether it runs in a sandbox; undefined for the user's setting. */

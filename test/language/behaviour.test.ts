@@ -700,6 +700,35 @@ schemas: { r: { type: object, properties: { found: { type: string } } } }`;
   expect(none.task.status).toBe("c");
 });
 
+test("With `prompts` a panel has one member for each prompt and each model, and a member that is tried again gets its own.", () => {
+  const text = `
+settings: { models: { default: [small, large] } }
+states:
+  a:
+    panel:
+      members: { role: scout, mode: turn, result: r, model: "{models}", limits: { attempts: 2 } }
+      prompts: [security, speed]
+      judge: { role: judge, mode: turn, prompt: p, result: r }
+    next: b
+  b: { terminal: true }
+prompts: { p: x, security: Is it safe?, speed: Is it fast? }
+schemas: { r: { type: object, properties: { found: { type: string } } } }`;
+  const life = begin(text);
+  const asked = () => life.effects.map(({ agent }) => `${agent?.run} ${agent?.model} ${agent?.prompt}`);
+  expect(asked()).toEqual([
+    "scout/1#1 small security",
+    "scout/2#2 large security",
+    "scout/3#3 small speed",
+    "scout/4#4 large speed",
+  ]);
+  life.settle();
+  life.ended("scout/3", "error");
+  expect(asked()).toEqual(["scout/3#5 small speed"]);
+  for (const member of [1, 2, 3, 4]) life.ended(`scout/${member}`, "ok", { found: `${member}` });
+  expect(life.task.results).toEqual({ r: ["1", "2", "3", "4"].map((found) => ({ found })) });
+  expect(life.actions).toEqual(["spawn_agent judge"]);
+});
+
 test("A plan that could never be finished is an `invalid` answer, and the reason names the items; a fan-out without a plan ends with `invalid`.", () => {
   const text = `
 states:

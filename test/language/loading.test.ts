@@ -624,6 +624,27 @@ prompts: { p: x }
     expect(bare(", prompt: p")).toEqual(["The runs of a panel need a schema for their answers."]);
   });
 
+  test.each([
+    ["prompts instead of one", "prompts: [safe, fast], members: { role: scout }", []],
+    ["an unknown prompt", "prompts: [safe, fsat], members: { role: scout }", ['There is no prompt "fsat".']],
+    ["a prompt twice", "prompts: [safe, safe], members: { role: scout }", ['Two members have the prompt "safe".']],
+    ["no prompts", "prompts: [], members: { role: scout }", ["A panel without prompts has no members."]],
+    [
+      "a prompt that nobody would get",
+      "prompts: [safe], members: { role: scout, prompt: fast }",
+      ["The members have prompts of their own, so none of them would get this one."],
+    ],
+  ])("prompts of a panel's members: %s", (_what, panel, said) => {
+    const text = `version: 1
+roles: { scout: { mode: turn, result: r }, judge: { mode: turn, prompt: safe, result: r } }
+states: { a: { panel: { ${panel}, judge: { role: judge } }, next: b }, b: { terminal: true } }
+schemas: { r: { type: object } }
+prompts: { safe: x, fast: x }
+`;
+    expect(problemsOf(text).map(({ message }) => message)).toEqual(said);
+    for (const problem of problemsOf(text)) expect(problem.line).toBe(3);
+  });
+
   test("a hook that starts an agent needs a prompt, its own or the role's", () => {
     const started = (role: string) =>
       problemsOf(`version: 1

@@ -13,7 +13,7 @@ export function describeWait(state: State): string {
     case "agent":
       return `waits for the ${who(wait.run)}`;
     case "panel":
-      return `waits for every ${who(wait.member)}, then for the ${who(wait.judge)}`;
+      return `waits for every ${who(wait.member)}${promptsText(wait.member)}, then for the ${who(wait.judge)}`;
     case "fan_out":
       return `waits for a ${wait.workflow} task for each of ${wait.from.result}.${wait.from.field}, ${valueText(wait.parallel)} at once`;
     case "human":
@@ -27,6 +27,11 @@ export function describeWait(state: State): string {
 
 function who(run: RunSpec): string {
   return run.mode === "session" ? run.role : `${run.role} (${run.mode})`;
+}
+
+/** What the members of a panel are asked, where that tells them apart. */
+function promptsText({ prompts = [] }: RunSpec): string {
+  return prompts.length === 0 ? "" : ` of ${prompts.join(", ")}`;
 }
 
 function valueText(value: Value<number>): string {

@@ -54,14 +54,43 @@ function readPanel(context: Context, source: NonNullable<StateSource["panel"]>, 
       context.error(at, `The runs of a panel are turns, but this one is in mode ${run.mode}.`, "Set mode: turn.", {
         key: true,
       });
-    if (run.prompt === undefined)
+    if (run.prompt === undefined && (key === "judge" || source.prompts === undefined))
       context.error(at, `The run of "${run.role}" has no prompt.`, "Add prompt: …", { key: true });
     if (run.result === undefined)
       context.error(at, "The runs of a panel need a schema for their answers.", "Add result: …", { key: true });
     return run;
   };
-  return { kind: "panel", member: read("members"), judge: read("judge") };
+  const prompts = source.prompts === undefined ? {} : { prompts: readPrompts(context, source, [...path, "prompts"]) };
+  return { kind: "panel", member: { ...read("members"), ...prompts }, judge: read("judge") };
 }
+
+/** What tells the members of a panel apart. */
+function readPrompts(context: Context, source: NonNullable<StateSource["panel"]>, path: Path): readonly string[] {
+  const { prompts = [], members } = source;
+  for (const [i, prompt] of prompts.entries()) {
+    checkPrompt(context, prompt, [...path, i]);
+    if (prompts.indexOf(prompt) < i)
+      context.error([...path, i], `Two members have the prompt "${prompt}".`, "Name each prompt once.");
+  }
+  if (prompts.length === 0)
+    context.error(path, "A panel without prompts has no members.", "Name a prompt, or remove the key.");
+  if (prompts.length > maxPrompts)
+    context.error(
+      path,
+      `A panel has at most ${maxPrompts} prompts, but this one has ${prompts.length}.`,
+      "Merge some of them.",
+    );
+  if (members.prompt !== undefined)
+    context.error(
+      [...path.slice(0, -1), "members", "prompt"],
+      "The members have prompts of their own, so none of them would get this one.",
+      "Remove it, or remove prompts.",
+      { key: true },
+    );
+  return prompts;
+}
+
+const maxPrompts = 16;
 
 function readFanOut(context: Context, source: NonNullable<StateSource["fan_out"]>, path: Path): FanOut {
   const [result = "", field = ""] = source.from.split(".");

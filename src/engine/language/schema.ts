@@ -146,7 +146,8 @@ const state: Shape = {
         kind: "record",
         what: "a panel",
         keys: {
-          members: key(run, "One run for each model", true),
+          members: key(run, "One run for each model, and for each prompt where there are prompts", true),
+          prompts: key(listOf(text), "One member for each of these prompts"),
           judge: key(run, "The run that weighs their answers", true),
           tools: key(listOf(text), "The tools all of them may use"),
         },
@@ -335,7 +336,12 @@ export interface StateSource {
   readonly terminal?: boolean;
   readonly outcome?: "done" | "failed" | "cancelled";
   readonly agent?: RunSource;
-  readonly panel?: { readonly members: RunSource; readonly judge: RunSource; readonly tools?: readonly string[] };
+  readonly panel?: {
+    readonly members: RunSource;
+    readonly prompts?: readonly string[];
+    readonly judge: RunSource;
+    readonly tools?: readonly string[];
+  };
   readonly fan_out?: {
     readonly from: string;
     readonly workflow: string;
