@@ -424,6 +424,36 @@ transitions:
     expect(levels("limits: { cost: 5 }\n")).toEqual(["note agent-cycle a"]);
   });
 
+  test("a timer that repeats is an error unless the task's time is limited; rules that need no time are one anyway", () => {
+    const levels = (limits: string, wait: string) =>
+      check(
+        plain(
+          `${limits}transitions: [{ from: a, to: done, by: human }]\n`,
+          `  a: { ${wait}do: [run_tests], outcomes: [{ on: failed, then: a }], next: done }`,
+        ),
+      )
+        .verification.findings.filter(({ code }) => code === "rule-cycle")
+        .map((finding) => `${finding.level} ${finding.message}`);
+    const timed = "A timer and rules alone can move a task in a cycle without end: a → a.";
+    expect(levels("", "waits_for: 10m, ")).toEqual([`error ${timed}`]);
+    expect(levels("limits: { cost: 5 }\n", "waits_for: 10m, ")).toEqual([`error ${timed}`]);
+    expect(levels("limits: { time: 3d }\n", "waits_for: 10m, ")).toEqual([`note ${timed}`]);
+    expect(levels("limits: { time: 3d }\n", "")).toEqual([
+      "error Rules alone can move a task in a cycle without end: a → a.",
+    ]);
+  });
+
+  test("a person who does not answer is reminded in a second state, and the task ends later", () => {
+    const text = `version: 1
+states:
+  asked: { waits_for: human, ask: Publish it, limits: { time: 1d }, outcomes: [{ on: time, then: reminded }], next: done }
+  reminded: { waits_for: human, ask: Publish it now, limits: { time: 3d }, outcomes: [{ on: time, then: expired }], next: done }
+  done: { terminal: true }
+  expired: { terminal: true, outcome: cancelled }
+`;
+    expect(check(text).verification.findings).toEqual([]);
+  });
+
   test("a state that only some presets reach is a note", () => {
     const notes = unedited("pipeline").verification.findings.filter(({ code }) => code === "unreachable");
     expect(notes.map(brief)).toEqual(["note unreachable SPEC", "note unreachable SPEC_REVIEW"]);

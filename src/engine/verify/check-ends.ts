@@ -136,7 +136,11 @@ function backwards(graph: Graph, edges: readonly Edge[], is: (node: number) => b
  * a cycle of positions without a person's step.
  */
 export function checkCycles(graph: Graph): readonly Finding[] {
-  const byMachine = circles(graph, (edge) => graph.edges[edge]?.driver === "machine");
+  const isMachine = (edge: number) => graph.edges[edge]?.driver === "machine";
+  const atOnce = circles(graph, (edge) => isMachine(edge) && !isTimer(graph, edge));
+  const told = new Set(atOnce.map(({ edges }) => statesOf(graph, edges)));
+  const byTimer = circles(graph, isMachine).filter(({ edges }) => !told.has(statesOf(graph, edges)));
+  const byMachine = [...atOnce, ...byTimer];
   const withAgents = circles(
     graph,
     (edge) => graph.edges[edge]?.driver === "machine" || graph.edges[edge]?.driver === "agent",
@@ -146,12 +150,14 @@ export function checkCycles(graph: Graph): readonly Finding[] {
   return [
     ...byMachine.map(({ node, edges }): Finding => {
       const round = statesOf(graph, edges);
+      const isTimed = edges.some((edge) => isTimer(graph, edge));
       return {
-        level: "error",
+        // A timer that repeats is what its author wants where the task's time ends it.
+        level: isTimed && graph.workflow.limits.time !== undefined ? "note" : "error",
         code: "rule-cycle",
         state: graph.nodes[node]?.world.task.status ?? "",
-        message: `Rules alone can move a task in a cycle without end: ${round}.`,
-        fix: "Bound it with a condition such as visits < 3, or add a state that waits for a person.",
+        message: `${isTimed ? "A timer and rules" : "Rules"} alone can move a task in a cycle without end: ${round}.`,
+        fix: `Bound it with a condition such as visits < 3, ${isTimed ? "set limits: { time: … } for the task, " : ""}or add a state that waits for a person.`,
         example: exampleOf(graph, "rule-cycle", node, edges),
       };
     }),
@@ -172,6 +178,12 @@ export function checkCycles(graph: Graph): readonly Finding[] {
         };
       }),
   ];
+}
+
+/** Whether the engine continues because the time of the state has passed. */
+function isTimer(graph: Graph, edge: number): boolean {
+  const from = graph.edges[edge]?.from ?? -1;
+  return stateAt(graph, from)?.wait.kind === "time" && graph.nodes[from]?.world.task.phase === "waiting";
 }
 
 /** One cycle for each strongly connected component of positions over such edges. */
