@@ -65,17 +65,25 @@ const hidden =
 /** How many columns a line takes. */
 export function widthOf(line: string): number {
   if (plain.test(line)) return line.length;
-  if (sureLine.test(line)) return line.replace(sgr, "").length;
+  const known = widths.get(line);
+  if (known !== undefined) return known;
   let width = 0;
-  for (const piece of piecesOf(line)) width += piece.width;
+  if (sureLine.test(line)) width = line.replace(sgr, "").length;
+  else for (const piece of piecesOf(line)) width += piece.width;
+  if (widths.size >= maxWidths) widths.clear();
+  widths.set(line, width);
   return width;
 }
+
+/** A frame needs the width of a line several times, and the next frame has most of its lines again. */
+const widths = new Map<string, number>();
+const maxWidths = 2_000;
 
 /** Cuts a line that takes more than `width` columns, and ends it with `end`. Styles that are open at the cut are ended. */
 export function clip(line: string, width: number, end = "…"): string {
   if (plain.test(line) && line.length <= width) return line;
   if (width <= 0) return "";
-  if (widthOf(line) <= width) return line.includes("\u001b") ? `${line}${reset}` : line;
+  if (widthOf(line) <= width) return isStyleOpen(line) ? `${line}${reset}` : line;
   const room = width - end.length;
   let kept = "";
   let taken = 0;
@@ -85,6 +93,12 @@ export function clip(line: string, width: number, end = "…"): string {
     taken += piece.width;
   }
   return `${kept}${end}${kept.includes("\u001b") ? reset : ""}`;
+}
+
+/** Whether a style may still be open at the end of a line. */
+function isStyleOpen(line: string): boolean {
+  const last = line.lastIndexOf("\u001b");
+  return last >= 0 && !line.startsWith(reset, last);
 }
 
 /** A line of exactly `width` columns. */
