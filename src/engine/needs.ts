@@ -5,6 +5,7 @@ import {
   type Asked,
   isMergedFrom,
   isPersonsTurn,
+  isUnstarted,
   leadsElsewhere,
   personsVerbs,
   seeRun,
@@ -308,7 +309,10 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const wantsWords = asked !== "consent";
   const open = wantsWords && questions !== "" ? `The agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
-  const asks = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
+  const isFirst = state.wait.kind === "human" && state.name === workflow.initial[0] && isUnstarted(workflow, task);
+  const asks = isFirst
+    ? `The task starts only once you approve it${said === undefined ? "." : `: ${said}`}`
+    : (said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state)));
   const undecided = (undecidedFindings(workflow, task) ?? unfixedFindings(workflow, task))?.text ?? "";
   const other = leadsElsewhere(state, task);
   const first =
