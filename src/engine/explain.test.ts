@@ -77,6 +77,13 @@ test("where the engine moves the task after a person's approval, the command is 
   const at = { ...task, workflowHash: pipeline.hash, status: "MERGE_READY", phase: "waiting" as const };
   const toDone = (seen: typeof at) => explain(pipeline, seen, unmerged).moves.find(({ to }) => to === "DONE");
   expect(toDone(at)).toMatchObject({ by: ["engine"], command: `signalbox task approve ${task.id}` });
+  // One approval leads to one state: where another one follows only if the merge fails, that is said, without the command.
+  const others = explain(pipeline, at, unmerged).moves.filter(({ command }) => command.includes("task approve"));
+  expect(others.map(({ to }) => to)).toEqual(["DONE"]);
+  expect(explain(pipeline, at, unmerged).moves.find(({ to }) => to === "PR_REVIEW")).toMatchObject({
+    ...{ open: false, command: "" },
+    missing: ['An approval leads there only if the work of "MERGE_READY" then ends with "unreviewed".'],
+  });
   const held = { word: "unmergeable", reason: "It conflicts.", again: "do" as const };
   expect(toDone({ ...at, held })?.command).toBe(`signalbox task continue ${task.id}`);
 });
