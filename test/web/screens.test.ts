@@ -244,6 +244,10 @@ test("a need is told once by the browser, however many tabs are open, and not wh
     .poll(async () => ((await page.evaluate("localStorage['signalbox.told']")) as string).includes(seen))
     .toBe(true);
   expect((await told()).filter((title) => String(title).includes("Paint again"))).toEqual([]);
+  await page.goto(`${stage.address}/settings?part=notifications`);
+  await page.getByRole("button", { name: "Switch off" }).click();
+  await page.getByText("It is off.").waitFor();
+  expect(await second.evaluate("localStorage.getItem('signalbox.notify')")).toBeNull();
   await second.close();
 });
 
