@@ -25,16 +25,16 @@ const script = `roles:
         - cli: [task, update, --status, reviewing]
 `;
 
-/** A hook that can only fail, and an end. */
+/** A hook that can only fail, an end, and a state with a long name. */
 const publish = `name: publish
 version: 1
 states:
-  todo: { waits_for: human, next: out }
+  waiting_for_somebody_who_says_that_it_can_be_shown_to_everybody: { waits_for: human, next: out }
   out: { waits_for: human, next: over }
   over: { terminal: true, outcome: done }
   dropped: { terminal: true, outcome: cancelled }
 transitions:
-  - { from: todo, to: out, by: human, hooks: [{ action: run_command, command: [test, -e, /nowhere] }] }
+  - { from: waiting_for_somebody_who_says_that_it_can_be_shown_to_everybody, to: out, by: human, hooks: [{ action: run_command, command: [test, -e, /nowhere] }] }
   - { from: out, to: over, by: human }
   - { from: any, to: dropped, by: human }
 `;
@@ -147,6 +147,18 @@ test("a phone shows a terminal as text, and types with a field and keys of its o
   expect(await graph.count()).toBe(0);
   await page.getByText("Way through the workflow").tap();
   await graph.waitFor();
+  // Only the drawing's own box may scroll sideways, however long the names of states are.
+  const body = { project: "coffee", summary: "Publish it later", workflow: "publish", branch: "later" };
+  const { id } = (await stage.call(routes.createTask, { body })).task;
+  await open(phone, "overview", id);
+  await page.getByText("Way through the workflow").tap();
+  await page.getByRole("img", { name: /Graph of the workflow publish/ }).waitFor();
+  await page.getByText("In words").tap();
+  await page.getByRole("region", { name: "Where it can go" }).waitFor();
+  const wide = `[...document.querySelectorAll("main, main *")].filter((each) => each.scrollWidth > each.clientWidth
+    && ["auto", "scroll"].includes(getComputedStyle(each).overflowX)).map((each) => each.getAttribute("aria-label"))`;
+  const allowed = ["Graph", "Parts of the task"];
+  expect(((await page.evaluate(wide)) as string[]).filter((name) => !allowed.includes(name))).toEqual([]);
   expect(phone.misdeeds).toEqual([]);
 });
 
