@@ -52,7 +52,7 @@ test("a known need keeps its start", () => {
 });
 
 test("a task whose first state waits for a person says that nothing starts without them, and what starts it", () => {
-  const unstarted = { status: "BACKLOG", previousStatus: "", runs: {} };
+  const unstarted = { status: "BACKLOG", previousStatus: "", runs: {}, runCount: 0 };
   expect(first(unstarted, {}, "pipeline")).toMatchObject({
     ...{ reason: "approval", text: "The task starts only once you approve it: Start" },
     command: `signalbox task approve ${id}`,

@@ -5,7 +5,7 @@ import {
   type Asked,
   isMergedFrom,
   isPersonsTurn,
-  isUnstarted,
+  isStartedByApproval,
   leadsElsewhere,
   personsVerbs,
   seeRun,
@@ -309,8 +309,7 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const wantsWords = asked !== "consent";
   const open = wantsWords && questions !== "" ? `The agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
-  const isFirst = state.wait.kind === "human" && state.name === workflow.initial[0] && isUnstarted(workflow, task);
-  const asks = isFirst
+  const asks = isStartedByApproval(workflow, task)
     ? `The task starts only once you approve it${said === undefined ? "." : `: ${said}`}`
     : (said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state)));
   const undecided = (undecidedFindings(workflow, task) ?? unfixedFindings(workflow, task))?.text ?? "";
