@@ -240,6 +240,30 @@ test("a task that was looked at counts as seen, its work does not count as revie
   await expect.poll(async () => (await stage.task(id)).unread).toBe(false);
   const list = page.getByRole("region", { name: "Waiting for you" });
   await list.getByText("Carry me").waitFor();
+  // Where an answer also chooses a state, it waits for the choice, and is sent with it.
+  await page.route("**/v1/questions?*", async (route) => {
+    const response = await route.fetch();
+    const { questions, ...rest } = await response.json();
+    const choices = ["planning", "working", "stuck"];
+    await route.fulfill({
+      response,
+      json: { ...rest, questions: questions.map((each: object) => ({ ...each, choices })) },
+    });
+  });
+  await page.route("**/answer?*", (route) => route.abort());
+  await page.reload();
+  await page.getByRole("textbox", { name: "Your answer" }).fill("Go on");
+  const answer = page.getByRole("button", { name: /^Answer( Ctrl ↵)?$/ });
+  await page.getByRole("radio", { name: "planning" }).waitFor();
+  expect(await answer.isDisabled()).toBe(true);
+  await page.getByRole("radio", { name: "working" }).check();
+  const answered = page.waitForRequest("**/answer?*");
+  await answer.click();
+  const question = expect.stringMatching(/./);
+  expect((await answered).postDataJSON()).toEqual({ text: "Go on", question, to: "working" });
+  await page.getByRole("textbox", { name: "Your answer" }).fill("");
+  await page.unrouteAll();
+  await page.reload();
   await page.getByRole("button", { name: "Later" }).click();
   await page.getByRole("button", { name: "For an hour" }).click();
   await list.getByText("Carry me").waitFor({ state: "detached" });
@@ -269,6 +293,11 @@ test("a card is carried to a column where a way leads, and elsewhere it stays an
   await stage.until(id, ({ status }) => status !== "clarification");
   // With the mouse, to an end: it asks first, and does nothing until that is confirmed.
   const column = page.getByRole("region", { name: /^cancelled, / });
+  // A card that moves to its new column while it is held would slip from the mouse.
+  await page
+    .getByRole("region", { name: /^planning, / })
+    .locator(card)
+    .waitFor();
   const drag = async () => {
     await card.hover();
     await page.mouse.down();
