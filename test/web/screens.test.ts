@@ -207,6 +207,8 @@ test("the merge line shows what was merged; undoing says first what would change
   await sent;
   await page.getByText("undone", { exact: true }).first().waitFor();
   expect(() => stage.git(stage.repository, "show", "main:note.md")).toThrow();
+  await goTo("/board");
+  await page.locator(`#card-${merged}`).getByText("undone", { exact: true }).waitFor();
   expect(misdeeds).toEqual([]);
 });
 
