@@ -146,7 +146,10 @@ function ruleReasons(workflow: Workflow, state: State, task: Task, facts: Facts)
   const refused = unfixedFindings(workflow, task);
   const again = refused === undefined ? undefined : unfixedLeadTo(workflow, task);
   const unended = notEnded(state, task);
-  const led = task.phase === "waiting" && task.held === undefined ? leadsByFindings(state, task) : undefined;
+  const led =
+    task.phase === "waiting" && task.held === undefined
+      ? (leadsByFindings(state, task) ?? leadsByFacts(state, textsOf))
+      : undefined;
   return (to) => {
     const rules = state.rules.filter(({ does }) => does.kind === "then" && does.to === to);
     if (rules.length === 0) return [];
@@ -160,6 +163,23 @@ function ruleReasons(workflow: Workflow, state: State, task: Task, facts: Facts)
     const least = reasons.reduce((best, each) => (each.length < best.length ? each : best));
     return least.length > 0 || led === undefined || led === to ? least : [`An approval leads to "${led}".`];
   };
+}
+
+/**
+ * The state that an approval leads to as things are: that of the first rule whose conditions hold. Undefined where the state's own
+ * work comes between, which may change them.
+ */
+function leadsByFacts(
+  { wait, rules, do: work }: State,
+  reasonsOf: (when: State["evidence"]) => readonly string[],
+): string | undefined {
+  if (wait.kind !== "human" || work.length > 0) return undefined;
+  const first = rules.find(
+    ({ on, when, result, artifact }) =>
+      covers(on, "ok") && (result !== undefined || artifact !== undefined || reasonsOf(when).length === 0),
+  );
+  if (first === undefined || first.result !== undefined || first.artifact !== undefined) return undefined;
+  return first.does.kind === "then" ? first.does.to : undefined;
 }
 
 /** Why a person's approval does not lead where a rule for another ending of the state's own work does. */
