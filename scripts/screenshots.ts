@@ -54,7 +54,8 @@ try {
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
   const take = async (name: string, path: string, shows: string) => {
     await goTo(path);
-    await page.getByText(shows).first().waitFor();
+    // The text as Markdown: until what reads Markdown has come, the page shows it as it is written.
+    await page.locator(".prose", { hasText: shows }).first().waitFor();
     await page.getByText(/^Loading /).waitFor({ state: "detached" });
     const file = join(folder, `${name}.png`);
     await page.screenshot({ path: file });

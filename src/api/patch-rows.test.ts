@@ -15,6 +15,11 @@ test("rows that changed are replaced where they are, and the others stay the sam
   expect(patched[0]).toBe(rows[0]);
 });
 
+test("a row is replaced also if its revision is the same: what its agent does and what it costs change without one", () => {
+  const next = row("2", { doing: "weighing the beans" });
+  expect(patchRows(rows, new Set(["2"]), [next], "newest")[1]).toBe(next);
+});
+
 test("a row that was read again and does not belong to the list any more leaves it", () => {
   expect(ids(patchRows(rows, new Set(["2", "9"]), [], "newest"))).toEqual(["3", "1"]);
 });

@@ -88,6 +88,8 @@ export const taskFields = {
   phase: oneOf("entering", "waiting", "doing", "over"),
   /** How the task ended; null while it is open. */
   outcome: nullable(oneOf("done", "failed", "cancelled")),
+  /** Whether it is done, but its merge was undone since. */
+  undone: boolean,
   /** Whether the task needs a person. */
   needsPerson: boolean,
   /** Why it needs a person, the most urgent reason first; empty unless `needsPerson`. */

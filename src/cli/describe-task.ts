@@ -238,7 +238,8 @@ const reviewTexts = {
   required: "approval required",
 } as const;
 
-function statusText({ status, phase }: TaskView): string {
+function statusText({ status, phase, undone }: TaskView): string {
+  if (undone) return `${status} (its merge was undone)`;
   const doing = { entering: "its hooks are owed", waiting: "waiting", doing: "at work", over: "over" }[phase];
   return `${status} (${doing})`;
 }

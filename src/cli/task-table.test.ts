@@ -87,3 +87,11 @@ test("each part is a line with its task and what it waits for, or why it was not
     "
   `);
 });
+
+test("a task whose merge was undone is listed as undone, and not as done", () => {
+  const ended = { status: "done", outcome: "done" } as const;
+  const lines = writeTasks([task(2, { ...ended, undone: true }), task(1, ended)], { paint, columns: 80 }, now).split(
+    "\n",
+  );
+  expect(lines.map((line) => / (undone|done) /.exec(line)?.[1])).toEqual([undefined, "undone", "done"]);
+});

@@ -1,3 +1,4 @@
+import { shownStatus } from "../api/shown-status.ts";
 import type { TaskView } from "../api/tasks.ts";
 import type { Context } from "./context.ts";
 import { shownTask } from "./find.ts";
@@ -7,7 +8,7 @@ import { clip, displayWidth, writeAge } from "./text.ts";
 
 const marks = {
   "✗": "its session is dead",
-  "!": "it needs a person",
+  "!": "it needs a person; signalbox task explain ID says what to do",
   "‖": "it is paused; to continue: signalbox resume",
   "◌": "its agent waits for a seat; signalbox task explain ID says why",
   "●": "its session is alive",
@@ -85,7 +86,7 @@ export function writeTasks(
     id: task.id,
     // A program that reads the list needs the whole name.
     name: depth === 0 || isFile ? shownTask(task) : `${"  ".repeat(depth - 1)}└ #${task.number}`,
-    status: task.status,
+    status: shownStatus(task),
     task,
     branch: isFile ? task.branch : clip(task.branch, maxBranch),
     age: writeAge(task.createdAt, now),

@@ -60,7 +60,8 @@ function ownFields(stored: StoredTask) {
   return fields;
 }
 
-const seenFields = new WeakMap<StoredTask, Omit<TaskView, keyof ReturnType<typeof presentFields> | keyof SeenView>>();
+type OtherFields = keyof ReturnType<typeof presentFields> | keyof SeenView | "undone";
+const seenFields = new WeakMap<StoredTask, Omit<TaskView, OtherFields>>();
 
 /** The fields that depend on its workflow, its agents and its surroundings. */
 function presentFields(
@@ -105,8 +106,13 @@ export async function viewOf(
   return {
     ...ownFields(stored),
     ...presentFields(stored, workflow, core.agents, now, children, accounts.map(budgetView)),
+    undone: await isUndone(core, stored.task, workflow),
     ...seenView(stored, await core.store.seen.get(stored.task.id), core.clock.now()),
   };
+}
+
+async function isUndone({ store }: Pick<Core, "store">, { id, status }: Task, workflow: Workflow | undefined) {
+  return workflow?.states[status]?.outcome === "done" && (await store.merges.get(id))?.state === "undone";
 }
 
 type SeenView = Pick<TaskView, "unread" | "snoozedUntil">;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { atWork, builtIn } from "../../test/engine/drive.ts";
+import { atWork, builtIn, loadText } from "../../test/engine/drive.ts";
 import { explain } from "./explain.ts";
 
 const workflow = builtIn("default");
@@ -77,8 +77,33 @@ test("where the engine moves the task after a person's approval, the command is 
   const at = { ...task, workflowHash: pipeline.hash, status: "MERGE_READY", phase: "waiting" as const };
   const toDone = (seen: typeof at) => explain(pipeline, seen, unmerged).moves.find(({ to }) => to === "DONE");
   expect(toDone(at)).toMatchObject({ by: ["engine"], command: `signalbox task approve ${task.id}` });
+  // One approval leads to one state: where another one follows only if the merge fails, that is said, without the command.
+  const others = explain(pipeline, at, unmerged).moves.filter(({ command }) => command.includes("task approve"));
+  expect(others.map(({ to }) => to)).toEqual(["DONE"]);
+  expect(explain(pipeline, at, unmerged).moves.find(({ to }) => to === "PR_REVIEW")).toMatchObject({
+    ...{ open: false, command: "" },
+    missing: ['An approval leads there only if the work of "MERGE_READY" then ends with "unreviewed".'],
+  });
   const held = { word: "unmergeable", reason: "It conflicts.", again: "do" as const };
   expect(toDone({ ...at, held })?.command).toBe(`signalbox task continue ${task.id}`);
+});
+
+test("of several ways that an approval could take, only the first whose condition holds is offered", () => {
+  const gated = loadText(`version: 1
+states:
+  asked: { waits_for: human, ask: Go on, outcomes: [{ when: commits > 0, then: large }], next: small }
+  large: { waits_for: human, next: done }
+  small: { waits_for: human, next: done }
+  done: { terminal: true }
+`);
+  const { task, facts } = atWork();
+  const offered = (commits: number) => {
+    const seen = { ...facts(), numbers: { ...facts().numbers, commits } };
+    const { moves } = explain(gated, { ...task, status: "asked", phase: "waiting", runs: {} }, seen);
+    return moves.flatMap(({ to, command }) => (command.includes("task approve") ? [to] : []));
+  };
+  expect(offered(2)).toEqual(["large"]);
+  expect(offered(0)).toEqual(["small"]);
 });
 
 test("where a finding was approved that no review calls fixed, a merge is no open move, and its reason is named", () => {

@@ -5,7 +5,7 @@ import { guardReasons } from "./move.ts";
 import { isPersonsTurn, isUnstarted, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Facts } from "./request.ts";
 import { problemForPerson } from "./review.ts";
-import { leadsByFindings, undecidedFindings, unfixedFindings } from "./reviewing.ts";
+import { leadsByFindings, undecidedFindings, unfixedFindings, unfixedLeadTo } from "./reviewing.ts";
 import { attemptsOf } from "./take-rule.ts";
 import type { Task } from "./task.ts";
 import { covers } from "./when.ts";
@@ -144,8 +144,12 @@ function ruleReasons(workflow: Workflow, state: State, task: Task, facts: Facts)
   const evidence = state.wait.kind === "agent" ? textsOf(state.evidence) : [];
   const undecided = undecidedFindings(workflow, task);
   const refused = unfixedFindings(workflow, task);
+  const again = refused === undefined ? undefined : unfixedLeadTo(workflow, task);
   const unended = notEnded(state, task);
-  const led = task.phase === "waiting" && task.held === undefined ? leadsByFindings(state, task) : undefined;
+  const led =
+    task.phase === "waiting" && task.held === undefined
+      ? (leadsByFindings(state, task) ?? leadsByFacts(state, textsOf))
+      : undefined;
   return (to) => {
     const rules = state.rules.filter(({ does }) => does.kind === "then" && does.to === to);
     if (rules.length === 0) return [];
@@ -153,11 +157,36 @@ function ruleReasons(workflow: Workflow, state: State, task: Task, facts: Facts)
     if (unended !== "") return [unended];
     const reasons = rules.map(({ on, when }) => [
       ...textsOf(when),
+      ...(to === again ? [] : otherEnding(state, on)),
       ...(covers(on, "ok") ? [...evidence, ...(refused === undefined ? [] : [refused.text])] : []),
     ]);
     const least = reasons.reduce((best, each) => (each.length < best.length ? each : best));
     return least.length > 0 || led === undefined || led === to ? least : [`An approval leads to "${led}".`];
   };
+}
+
+/**
+ * The state that an approval leads to as things are: that of the first rule whose conditions hold. Undefined where the state's own
+ * work comes between, which may change them.
+ */
+function leadsByFacts(
+  { wait, rules, do: work }: State,
+  reasonsOf: (when: State["evidence"]) => readonly string[],
+): string | undefined {
+  if (wait.kind !== "human" || work.length > 0) return undefined;
+  const first = rules.find(
+    ({ on, when, result, artifact }) =>
+      covers(on, "ok") && (result !== undefined || artifact !== undefined || reasonsOf(when).length === 0),
+  );
+  if (first === undefined || first.result !== undefined || first.artifact !== undefined) return undefined;
+  return first.does.kind === "then" ? first.does.to : undefined;
+}
+
+/** Why a person's approval does not lead where a rule for another ending of the state's own work does. */
+function otherEnding({ name, wait }: State, on: readonly string[] | undefined): readonly string[] {
+  if (wait.kind !== "human" || on === undefined || covers(on, "ok")) return [];
+  const words = on.map((word) => `"${word}"`).join(" or ");
+  return [`An approval leads there only if the work of "${name}" then ends with ${words}.`];
 }
 
 /** Why the rules of a state do not count yet: a panel works, or the task is held; empty where they do. */

@@ -51,6 +51,15 @@ test("a known need keeps its start", () => {
   expect(first({ status: "reviewing" }, { known })).toMatchObject({ since: 2 });
 });
 
+test("a task whose first state waits for a person says that nothing starts without them, and what starts it", () => {
+  const unstarted = { status: "BACKLOG", previousStatus: "", runs: {}, runCount: 0 };
+  expect(first(unstarted, {}, "pipeline")).toMatchObject({
+    ...{ reason: "approval", text: "The task starts only once you approve it: Start" },
+    command: `signalbox task approve ${id}`,
+  });
+  expect(first({ status: "MERGE_READY", runs: {} }, {}, "pipeline")?.text).toBe("Merge");
+});
+
 test("where a person merges the work, merging is offered first", () => {
   for (const name of ["default", "classic", "minimal"]) {
     const need = first({ status: "reviewing", runs: {} }, {}, name);

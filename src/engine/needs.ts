@@ -5,6 +5,7 @@ import {
   type Asked,
   isMergedFrom,
   isPersonsTurn,
+  isStartedByApproval,
   leadsElsewhere,
   personsVerbs,
   seeRun,
@@ -308,7 +309,9 @@ function turnNeed(facts: NeedFacts, workflow: Workflow, state: State): Need {
   const wantsWords = asked !== "consent";
   const open = wantsWords && questions !== "" ? `The agent asks:\n${questions}` : "";
   const said = state.ask === undefined ? undefined : textForPerson(workflow, task, state.ask);
-  const asks = said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state));
+  const asks = isStartedByApproval(workflow, task)
+    ? `The task starts only once you approve it${said === undefined ? "." : `: ${said}`}`
+    : (said ?? (wantsWords ? "The task waits for your answer." : plainTurn(workflow, state)));
   const undecided = (undecidedFindings(workflow, task) ?? unfixedFindings(workflow, task))?.text ?? "";
   const other = leadsElsewhere(state, task);
   const first =

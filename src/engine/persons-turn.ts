@@ -312,6 +312,14 @@ export function personsStart(workflow: Workflow, task: Task): StartRequest | und
   return startOf(workflow, task) ?? (isFirst && waits ? { kind: "continue", actor: engine } : undefined);
 }
 
+/** Whether a person's approval puts the task into the queue: it is in its first state, and was never started. */
+export function isStartedByApproval({ initial, states }: Workflow, { status, runCount }: Task): boolean {
+  const state = states[status];
+  if (status !== initial[0] || runCount > 0 || state?.wait.kind !== "human") return false;
+  const next = targetsOfRules(state);
+  return next.length > 0 && next.every((to) => states[to]?.wait.kind === "slot");
+}
+
 /** Whether nobody has started the task yet: it is where it was created, or in the first state again. A part is started by its parent. */
 export function isUnstarted(workflow: Workflow, { part, status, previousStatus }: Task): boolean {
   return part === undefined && (status === workflow.initial[0] || previousStatus === "");

@@ -65,3 +65,13 @@ test("without a script, an agent in turns hands a document over where a stage of
   expect(kindsIn("DOC_REVIEW", "full")).toEqual(["usage", "say", "marker"]);
   expect(kindsIn("IMPLEMENT", "full")).toContain("try");
 });
+
+test("without a script, the architect of a team says in its own words what is built, and plans one part of it", () => {
+  const script = readScript(defaultScript, "built in");
+  const answerIn = (status: string) =>
+    chooseTurn(script, { ...at, role: "architect", permissions: "reduced", task: { status } }, {})?.turn.steps.find(
+      ({ kind }) => kind === "answer",
+    )?.value;
+  expect(answerIn("CLARIFYING")).toMatchObject({ status: "ready", message: expect.stringContaining("{summary}") });
+  expect(answerIn("PLANNING")).toMatchObject({ subtasks: [{ id: "note", title: "Note: {summary}" }] });
+});

@@ -5,8 +5,8 @@ import type { HarnessError } from "../ports/harness.ts";
 
 /**
  * The script that is played if none is given. In a session it does the work of the built-in workflow `default`, and of
- * others as far as their statuses are the same. In turns it does the work of `pipeline`; in others, such as `crew`, it changes
- * something, commits and answers.
+ * others as far as their statuses are the same. In turns it does the work of `pipeline` and `team`; in others, such as `crew`, it
+ * changes something, commits and answers.
  */
 export const defaultScript = `
 roles:
@@ -75,6 +75,16 @@ roles:
                 - type: note
                   title: "{status} of {summary}"
                   text: "# {summary}\\n\\nWrite down what was asked for, in the one note notes/{id}.md.\\n"
+    - when: { status: CLARIFYING }
+      steps:
+        - usage: { input: 500, output: 100, cost: 0.01 }
+        - answer: { status: ready, message: "A scripted agent has no questions, and builds what you asked for: {summary}" }
+    - when: { status: PLANNING }
+      steps:
+        - usage: { input: 500, output: 100, cost: 0.01 }
+        - answer:
+            subtasks:
+              - { id: note, title: "Note: {summary}", description: "Write down what was asked for, in one note.", size: S }
     - when: { mode: turn, status: [TESTING, DOC_REVIEW] }
       steps:
         - usage: { input: 500, output: 100, cost: 0.01 }

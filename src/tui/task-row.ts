@@ -1,4 +1,5 @@
 import type { RunView } from "../api/agents.ts";
+import { shownStatus } from "../api/shown-status.ts";
 import { filled, safeLine, widthOf } from "./cells.ts";
 import { age, money, shortNumber } from "./figures.ts";
 import { nameOf, type State, type TaskRow } from "./state.ts";
@@ -25,11 +26,7 @@ export function widthsOf(tasks: readonly TaskRow[], columns: number): Widths {
   const wanted: Record<Column, number> = {
     name: longest(known.map(nameOf), 8, columns < 100 ? 12 : 18),
     summary: minSummary,
-    state: longest(
-      known.map(({ status }) => status),
-      6,
-      columns < 100 ? 11 : 14,
-    ),
+    state: longest(known.map(shownStatus), 6, columns < 100 ? 11 : 14),
     age: 4,
     what: minWhat,
     agent: columns < 100 ? 10 : 16,
@@ -88,7 +85,7 @@ function makeRow(task: TaskRow, run: RunView | undefined, state: State, widths: 
   const texts: Record<Column, string> = {
     name: nameOf(task),
     summary: safeLine(task.summary) || "(no summary)",
-    state: safeLine(task.status),
+    state: safeLine(shownStatus(task)),
     age: age(task.since, now),
     agent: run === undefined ? "" : `${run.key} ${run.harness}`,
     what: safeLine(whatOf(task, run)),
@@ -143,6 +140,7 @@ export function markOf(task: TaskRow): readonly [Mark, Role] {
   if (task.group === "needs-me")
     return task.held === null && task.session !== "dead" ? ["needs-me", "ask"] : ["bad", "bad"];
   if (task.paused !== "") return ["paused", "quiet"];
+  if (task.undone) return ["bad", "quiet"];
   const role: Role = task.group === "over" ? "good" : task.group === "running" ? "good" : "quiet";
   return [task.group, role];
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SaidView } from "../../src/api/task-views.ts";
@@ -276,6 +276,24 @@ describe("workflows", () => {
     const { openTasks, otherText } = await find("brew");
     expect(otherText).toBe(openTasks);
     writeFileSync(file, text);
+  });
+
+  test("that are gone are listed with their open tasks, although another project has one of the same name", async () => {
+    const { text } = (await get("/v1/workflows/brew")).json;
+    const file = join(stage.places.workflows, "solo.yml");
+    writeFileSync(file, text.replace("name: brew", "name: solo"));
+    await create({ workflow: "solo" });
+    rmSync(file);
+    const kettle = newRepository(stage.home, "kettle");
+    await stage.ask("/v1/projects", { json: { name: "kettle", path: kettle, poolSize: 10 } });
+    mkdirSync(join(kettle, ".signalbox", "workflows"), { recursive: true });
+    writeFileSync(join(kettle, ".signalbox", "workflows", "solo.yml"), text);
+    const { workflows } = (await get("/v1/workflows")).json;
+    const solo = workflows.filter(({ name }: { name: string }) => name === "solo");
+    expect(solo).toEqual([
+      expect.objectContaining({ from: "project", project: "kettle", openTasks: 0 }),
+      expect.objectContaining({ from: "gone", project: "", openTasks: 1 }),
+    ]);
   });
 
   test("are proved in a thread: the daemon answers meanwhile", async () => {

@@ -161,6 +161,8 @@ test("undoing a merge answers with the revert's commit, and not with the merge's
   const undone = await undoTaskMerge(core)(asked({}));
   const revert = git(repository, "rev-parse", "main");
   expect(undone).toMatchObject({ state: "undone", before: merged, after: revert });
+  // Lists do not call its task done.
+  expect(undone.task).toMatchObject({ outcome: "done", undone: true });
   expect(revert).not.toBe(merged);
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { listUsage } from "../../src/daemon/requests/usage.ts";
+import { sampleTask } from "../contracts/samples.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { agentStage } from "./agent-stage.ts";
 
@@ -35,6 +36,10 @@ test("usage is grouped by two keys, and the budgets of open tasks say what is le
   expect(budgets).toMatchObject([{ task: "t1", kind: "cost", limit: 6, spent: 1.5, left: 4.5 }]);
   expect((await ask({ by: "harness" })).rows).toMatchObject([{ key: "meter", keys: { harness: "meter" }, cost: 3 }]);
   expect((await ask({})).budgets).toBeUndefined();
+  // More budgets than are listed: those with the least left come first, also of the oldest task.
+  for (let i = 0; i < 200; i++) await store.createTask("coffee", sampleTask(`many-${i}`, { budget: { cost: 6 } }));
+  const { budgets: least = [] } = await ask({ budgets: "true" });
+  expect([least.length, least[0]?.task]).toEqual([200, "t1"]);
   for (const by of ["task,task", "task,role,day", "colour", "", "constructor"])
     await expect(ask({ by })).rejects.toMatchObject({ code: "request.invalid" });
 });

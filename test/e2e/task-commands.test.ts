@@ -178,7 +178,7 @@ describe("a new user", () => {
     expect(listed.stdout).toMatch(
       /^ +ID +TASK +STATUS +SUMMARY +BRANCH +AGE\n! +\w{5} +coffee#1 +todo +Make it stronger +signalbox\/\w{5} +\d+s\n$/,
     );
-    expect(listed.stderr).toBe("\n! it needs a person\n");
+    expect(listed.stderr).toBe("\n! it needs a person; signalbox task explain ID says what to do\n");
   });
 });
 

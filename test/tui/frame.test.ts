@@ -4,6 +4,7 @@ import { widthOf } from "../../src/tui/cells.ts";
 import { withinDetail } from "../../src/tui/detail-lines.ts";
 import { frameOf, layoutOf } from "../../src/tui/frame.ts";
 import { type State, screenNames, tabs } from "../../src/tui/state.ts";
+import { rowOf, widthsOf } from "../../src/tui/task-row.ts";
 import { update } from "../../src/tui/update.ts";
 import { asking, now, plainStyle, row, stateWith, styleOf, withoutStyles } from "./sample.ts";
 
@@ -35,6 +36,15 @@ test("tasks are in groups, one line each, and those that are over are folded", (
     " ○ coffee#3  Summary 3            building    3m",
     "▸ Over 1",
   ]);
+});
+
+test("a task whose merge was undone is shown as undone, without the mark of a task that is done", () => {
+  const lineOf = (more: object) => {
+    const task = row(4, { group: "over", outcome: "done", status: "done", ...more });
+    return withoutStyles(rowOf(task, stateWith([task]), widthsOf([task], 100), plainStyle));
+  };
+  expect(lineOf({})).toMatch(/✓ coffee#4 .* done /);
+  expect(lineOf({ undone: true })).toMatch(/✗ coffee#4 .* undone /);
 });
 
 test("columns are dropped by rank as the width shrinks, and the summary stays", () => {

@@ -84,15 +84,35 @@ test("a question is answered and the work is merged with the keyboard alone", as
   expect(page.url()).toContain(`task=${id}`);
   await page.keyboard.press("a");
   await page.keyboard.type("Blue, as the 'sky'");
-  await page.keyboard.press("Control+Enter");
+  const answers: unknown[] = [];
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  await page.route("**/answer?*", async (route) => {
+    answers.push(route.request().postDataJSON());
+    await held;
+    await route.continue();
+  });
+  // A second press comes while the first answer is on its way.
+  for (let i = 0; i < 2; i++) await page.keyboard.press("Control+Enter");
+  release();
   // The command that does the same is shown, with what was written.
   await page.getByText(`signalbox task answer ${id} -m 'Blue, as the '\\''sky'\\'''`).waitFor();
   await stage.until(id, ({ needsPerson, judged }) => needsPerson && judged !== null);
+  expect(answers).toEqual([{ text: "Blue, as the 'sky'", question: expect.stringMatching(/./) }]);
   // It comes back by itself, with the review's verdict.
   await page.getByText("About asks").waitFor();
   await page.keyboard.press("j");
   await page.getByText("It is what was asked for.").waitFor();
   await page.getByRole("button", { name: "Merge m" }).waitFor();
+  await page.getByRole("region", { name: "What it changes" }).getByText("asks.md").waitFor();
+  // An approval is about the commit that is shown.
+  const { judged } = await stage.task(id);
+  const reason = { code: "later", text: "Not this time.", fix: "" };
+  const refusal = { error: { code: "refused", message: reason.text, reasons: [reason] } };
+  await page.route("**/approve?*", (route) => route.fulfill({ status: 409, json: refusal }));
+  const approval = page.waitForRequest("**/approve?*");
+  await page.keyboard.press("A");
+  expect((await approval).postDataJSON()).toEqual({ commit: judged?.commit });
+  await page.getByRole("alert").getByText("Not this time.").waitFor();
   await page.keyboard.press("m");
   const dialog = page.getByRole("dialog");
   await dialog.getByText("1 commit into main, 1 file").waitFor();
@@ -211,8 +231,52 @@ test("a phone shows the inbox, and answers with buttons that a thumb can hit", a
   expect(misdeeds).toEqual([]);
 });
 
-test("a card is carried to a column where a way leads, and elsewhere it stays and says why", async () => {
+test("a task that was looked at counts as seen, its work does not count as reviewed, and put off it leaves the inbox", async () => {
   const id = await waits("asks-four", "Carry me");
+  const { page, goTo } = visitor;
+  const looked = page.waitForRequest("**/seen");
+  await goTo(`/?task=${id}`);
+  expect((await looked).postDataJSON()).toEqual({ revision: expect.any(Number) });
+  await expect.poll(async () => (await stage.task(id)).unread).toBe(false);
+  const list = page.getByRole("region", { name: "Waiting for you" });
+  await list.getByText("Carry me").waitFor();
+  // Where an answer also chooses a state, it waits for the choice, and is sent with it.
+  await page.route("**/v1/questions?*", async (route) => {
+    const response = await route.fetch();
+    const { questions, ...rest } = await response.json();
+    const choices = ["planning", "working", "stuck"];
+    await route.fulfill({
+      response,
+      json: { ...rest, questions: questions.map((each: object) => ({ ...each, choices })) },
+    });
+  });
+  await page.route("**/answer?*", (route) => route.abort());
+  await page.reload();
+  await page.getByRole("textbox", { name: "Your answer" }).fill("Go on");
+  const answer = page.getByRole("button", { name: /^Answer( Ctrl ↵)?$/ });
+  await page.getByRole("radio", { name: "planning" }).waitFor();
+  expect(await answer.isDisabled()).toBe(true);
+  await page.getByRole("radio", { name: "working" }).check();
+  const answered = page.waitForRequest("**/answer?*");
+  await answer.click();
+  const question = expect.stringMatching(/./);
+  expect((await answered).postDataJSON()).toEqual({ text: "Go on", question, to: "working" });
+  await page.getByRole("textbox", { name: "Your answer" }).fill("");
+  await page.unrouteAll();
+  await page.reload();
+  await page.getByRole("button", { name: "Later" }).click();
+  await page.getByRole("button", { name: "For an hour" }).click();
+  await list.getByText("Carry me").waitFor({ state: "detached" });
+  const { snoozedUntil } = await stage.task(id);
+  const minutes = (Date.parse(snoozedUntil ?? "") - Date.now()) / 60_000;
+  expect(Math.round(minutes)).toBe(60);
+  await goTo("/");
+  await page.getByRole("link", { name: "1 snoozed" }).click();
+  await page.getByText("Carry me").waitFor();
+});
+
+test("a card is carried to a column where a way leads, and elsewhere it stays and says why", async () => {
+  const [{ id } = { id: "" }] = (await stage.call(routes.listTasks, { query: { q: "asks-four" } })).tasks;
   const { page, goTo } = visitor;
   await goTo(`/board?task=${id}`);
   const card = page.locator(`#card-${id}`);
@@ -227,4 +291,25 @@ test("a card is carried to a column where a way leads, and elsewhere it stays an
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
   await stage.until(id, ({ status }) => status !== "clarification");
+  // With the mouse, to an end: it asks first, and does nothing until that is confirmed.
+  const column = page.getByRole("region", { name: /^cancelled, / });
+  // A card that moves to its new column while it is held would slip from the mouse.
+  await page
+    .getByRole("region", { name: /^planning, / })
+    .locator(card)
+    .waitFor();
+  const drag = async () => {
+    await card.hover();
+    await page.mouse.down();
+    // A browser says that a card is over a column with the second move only.
+    for (let i = 0; i < 2; i++) await column.hover();
+    await page.mouse.up();
+  };
+  const dialog = page.getByRole("dialog", { name: "Cancel the task" });
+  await drag();
+  await dialog.getByRole("button", { name: "Do nothing" }).click();
+  expect((await stage.task(id)).outcome).toBeNull();
+  await drag();
+  await dialog.getByRole("button", { name: "Cancel the task" }).click();
+  await stage.until(id, ({ outcome }) => outcome === "cancelled");
 });

@@ -207,6 +207,8 @@ test("the merge line shows what was merged; undoing says first what would change
   await sent;
   await page.getByText("undone", { exact: true }).first().waitFor();
   expect(() => stage.git(stage.repository, "show", "main:note.md")).toThrow();
+  await goTo("/board");
+  await page.locator(`#card-${merged}`).getByText("undone", { exact: true }).waitFor();
   expect(misdeeds).toEqual([]);
 });
 
@@ -248,6 +250,10 @@ test("a need is told once by the browser, however many tabs are open, and not wh
     .poll(async () => ((await page.evaluate("localStorage['signalbox.told']")) as string).includes(seen))
     .toBe(true);
   expect(await told("Paint again")).toEqual([]);
+  await page.goto(`${stage.address}/settings?part=notifications`);
+  await page.getByRole("button", { name: "Switch off" }).click();
+  await page.getByText("It is off.").waitFor();
+  expect(await second.evaluate("localStorage.getItem('signalbox.notify')")).toBeNull();
   await second.close();
 });
 

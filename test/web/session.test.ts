@@ -87,3 +87,12 @@ test("while the daemon is gone no task can be created, and what was written stay
   await page.getByText("its session is over").waitFor();
   await page.getByText("$ signalbox web").waitFor();
 });
+
+test("one browser signs all out: none of them can read anything after that, and this one has forgotten its key", async () => {
+  const [one, other] = [await stage.browser(), await stage.browser()];
+  await one.goTo("/settings?part=browsers");
+  await one.page.getByRole("button", { name: "Sign all browsers out" }).click();
+  await one.page.getByRole("dialog").getByRole("button", { name: "Sign all out" }).click();
+  for (const { page } of [one, other]) await page.getByText("This browser is not signed in").waitFor();
+  expect(await one.page.evaluate("localStorage.getItem('signalbox.key')")).toBeNull();
+});

@@ -25,16 +25,16 @@ const script = `roles:
         - cli: [task, update, --status, reviewing]
 `;
 
-/** A hook that can only fail, and an end. */
+/** A hook that can only fail, an end, and a state with a long name. */
 const publish = `name: publish
 version: 1
 states:
-  todo: { waits_for: human, next: out }
+  waiting_for_somebody_who_says_that_it_can_be_shown_to_everybody: { waits_for: human, next: out }
   out: { waits_for: human, next: over }
   over: { terminal: true, outcome: done }
   dropped: { terminal: true, outcome: cancelled }
 transitions:
-  - { from: todo, to: out, by: human, hooks: [{ action: run_command, command: [test, -e, /nowhere] }] }
+  - { from: waiting_for_somebody_who_says_that_it_can_be_shown_to_everybody, to: out, by: human, hooks: [{ action: run_command, command: [test, -e, /nowhere] }] }
   - { from: out, to: over, by: human }
   - { from: any, to: dropped, by: human }
 `;
@@ -57,9 +57,11 @@ const open = async ({ goTo }: Visitor, part: string, id = reviewed) => goTo(`/ta
 
 test("a terminal is watched by two browsers and typed into by the one that takes control; nobody's window changes its size", async () => {
   const [one, other] = [visitor, await stage.browser({ width: 900, height: 500 })];
+  const watched = one.page.waitForEvent("websocket", (socket) => socket.url().includes("/terminal"));
   await Promise.all([open(one, "agent"), open(other, "agent")]);
   const rows = (at: Visitor) => at.page.locator(".xterm-rows");
   await rows(one).getByText("scripted agent · ready").waitFor();
+  expect(new URL((await watched).url()).searchParams.get("run")).toBe("worker#1");
   const size = paneSize();
   // What the agent printed is text: no title, no element, no clipboard, and hidden characters are seen.
   await rows(one).getByText("<b>bold</b> safe‹U+202E›exe").waitFor();
@@ -80,7 +82,9 @@ test("a terminal is watched by two browsers and typed into by the one that takes
   await one.page.keyboard.press("Shift+Escape");
   await one.page.getByRole("button", { name: "Take control" }).waitFor();
   await other.page.getByRole("button", { name: "Take control" }).click();
-  await one.page.getByRole("button", { name: "Take it over" }).waitFor();
+  await one.page.getByRole("button", { name: "Take it over" }).click();
+  await one.page.getByText("You have control").waitFor();
+  await other.page.getByRole("button", { name: "Take it over" }).waitFor();
   expect(paneSize()).toBe(size);
   expect([...one.misdeeds, ...other.misdeeds]).toEqual([]);
   // The daemon is another; the terminal and what was typed are the same.
@@ -143,6 +147,18 @@ test("a phone shows a terminal as text, and types with a field and keys of its o
   expect(await graph.count()).toBe(0);
   await page.getByText("Way through the workflow").tap();
   await graph.waitFor();
+  // Only the drawing's own box may scroll sideways, however long the names of states are.
+  const body = { project: "coffee", summary: "Publish it later", workflow: "publish", branch: "later" };
+  const { id } = (await stage.call(routes.createTask, { body })).task;
+  await open(phone, "overview", id);
+  await page.getByText("Way through the workflow").tap();
+  await page.getByRole("img", { name: /Graph of the workflow publish/ }).waitFor();
+  await page.getByText("In words").tap();
+  await page.getByRole("region", { name: "Where it can go" }).waitFor();
+  const wide = `[...document.querySelectorAll("main, main *")].filter((each) => each.scrollWidth > each.clientWidth
+    && ["auto", "scroll"].includes(getComputedStyle(each).overflowX)).map((each) => each.getAttribute("aria-label"))`;
+  const allowed = ["Graph", "Parts of the task"];
+  expect(((await page.evaluate(wide)) as string[]).filter((name) => !allowed.includes(name))).toEqual([]);
   expect(phone.misdeeds).toEqual([]);
 });
 
@@ -173,6 +189,16 @@ test("lines are commented with the keyboard, kept through a reload and a lost da
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.keyboard.type("<b>Three</b> is enough");
+  // A comment on the same line of another file is one more, until it is removed.
+  await page.locator("summary", { hasText: "long.txt" }).click();
+  await page.getByRole("region", { name: /^Changes of long\.txt/ }).focus();
+  for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await page.keyboard.type("And beans?");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("3 comments, not sent yet").waitFor();
+  const other = page.getByRole("region", { name: "Comment on new line 2" }).filter({ hasText: "And beans?" });
+  await other.getByRole("button", { name: "Remove the comment" }).click();
+  await other.waitFor({ state: "detached" });
   await page.reload();
   await page.getByText("2 comments, not sent yet").waitFor();
   await page.getByText("<b>Three</b> is enough").first().waitFor();
@@ -198,8 +224,13 @@ test("lines are commented with the keyboard, kept through a reload and a lost da
   await refusal.getByText("task.edited").waitFor();
   await page.getByText("2 comments, not sent yet").waitFor();
 
+  // The page has read the task again, with what the other one has added.
+  await page.getByRole("banner").or(page.locator("header")).getByText("urgent", { exact: true }).first().waitFor();
+  const marked = page.waitForRequest("**/seen");
   await send.click();
   await page.getByText("2 comments, not sent yet").waitFor({ state: "detached" });
+  const { commit } = (await marked).postDataJSON();
+  expect(commit).toBe((await stage.task(reviewed)).judged?.commit);
   const { text } = await stage.call(routes.getDocument, { params: { task: reviewed } });
   expect(text).toMatch(
     /grind\.ts:2 at \w{10}\n> two\nWhy two\?\n\ngrind\.ts:3 at \w{10}\n> three\n<b>Three<\/b> is enough/,
@@ -212,6 +243,45 @@ test("lines are commented with the keyboard, kept through a reload and a lost da
   // The next review begins where this one ended.
   await page.getByRole("checkbox", { name: "Only since my last review" }).check();
   await page.getByText("Nothing has changed since you looked.").waitFor();
+  const again = page.waitForRequest("**/seen");
+  await page.getByRole("button", { name: "Mark as reviewed" }).click();
+  expect((await again).postDataJSON()).toEqual({ commit });
+  await page.getByText(`You have seen the work up to ${commit.slice(0, 10)}.`).waitFor();
+});
+
+test("the chosen run is the one whose output is shown, whichever run is at work", async () => {
+  const { page } = visitor;
+  const read = page.waitForRequest("**/screen?*");
+  await visitor.goTo(`/tasks/${reviewed}?part=agent&run=${encodeURIComponent("reviewer#2")}`);
+  expect(new URL((await read).url()).searchParams.get("run")).toBe("reviewer#2");
+  const links = page.getByRole("list", { name: "Runs" }).getByRole("link");
+  expect(await links.filter({ hasText: "worker#1" }).getAttribute("aria-current")).toBe("false");
+});
+
+test("findings are approved and dismissed as the button says, and only those that were chosen", async () => {
+  const { page } = visitor;
+  const finding = (id: string) => ({
+    ...{ id, state: "open", severity: "high", file: "grind.ts", line: 2, title: `Defect ${id}`, evidence: "" },
+    ...{ commit: "", round: 1, by: "reviewer", reason: "", note: "" },
+  });
+  const view = { task: reviewed, round: 1, quiet: 0, said: "", findings: ["F1", "F2", "F3"].map(finding), parts: [] };
+  const decided: unknown[] = [];
+  await page.route("**/findings*", (route) => {
+    if (route.request().method() === "POST") decided.push(route.request().postDataJSON());
+    return route.fulfill({ json: view });
+  });
+  await open(visitor, "findings");
+  await page.getByRole("checkbox", { name: "Choose F2" }).check();
+  await page.getByRole("button", { name: "Dismiss 1" }).click();
+  await page.getByText(`signalbox task findings ${reviewed} --dismiss F2`).waitFor();
+  for (const id of ["F1", "F3"]) await page.getByRole("checkbox", { name: `Choose ${id}` }).check();
+  await page.getByRole("button", { name: "Approve 2" }).click();
+  await page.getByText(`signalbox task findings ${reviewed} --approve F1,F3`).waitFor();
+  expect(decided).toEqual([
+    { findings: ["F2"], state: "dismissed" },
+    { findings: ["F1", "F3"], state: "approved" },
+  ]);
+  await page.unrouteAll();
 });
 
 test("a long file is read two thousand lines at a time", async () => {

@@ -105,7 +105,6 @@ async function openBudgets(core: Core, project: string | undefined, task: string
     // A budget of a parent is in the row of the parent, unless one task was asked for.
     const own = accounts.filter(({ owner }) => task !== undefined || owner.id === each.id);
     found.push(...own.map((account) => ({ task: account.owner.id, ...budgetView(account) })));
-    if (found.length >= maxBudgets) break;
   }
-  return found.sort((a, b) => a.left / a.limit - b.left / b.limit);
+  return found.sort((a, b) => a.left / a.limit - b.left / b.limit).slice(0, maxBudgets);
 }

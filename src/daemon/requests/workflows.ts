@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Routes } from "../../api/routes.ts";
 import type { ListedWorkflow, WorkflowProof, WorkflowView } from "../../api/workflows.ts";
 import { loadWorkflow } from "../../engine/language/load.ts";
+import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { isTrusted } from "../../home/trust.ts";
@@ -40,9 +41,14 @@ export function listWorkflows(core: Core): Handler<Routes["listWorkflows"]> {
     const filter = { isOpen: true, ...(query.project === undefined ? {} : { project: query.project }) };
     const open = Map.groupBy(await allTasks(core.store, filter), ({ task }) => task.workflow);
     const workflows = await Promise.all(found.map((each) => listed(core, each, found, open)));
-    const known = new Set(found.map(({ name }) => name));
-    const gone = [...open].filter(([name]) => !known.has(name));
-    return { workflows: [...workflows, ...gone.map(([name, tasks]) => goneRow(name, tasks))] };
+    // A workflow of another project has the name only.
+    const isKnown = (task: Task) =>
+      found.some(({ name, project }) => name === task.workflow && (project === "" || project === task.project));
+    const gone = [...open].flatMap(([name, tasks]) => {
+      const left = tasks.filter(({ task }) => !isKnown(task));
+      return left.length === 0 ? [] : [goneRow(name, left)];
+    });
+    return { workflows: [...workflows, ...gone] };
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ActionView } from "../../api/tasks.ts";
 import type { Row } from "../data/queries.ts";
-import { cardBeside, columnsOf, dropOn } from "./columns.ts";
+import { cardBeside, columnBeside, columnsOf, dangerOfDrop, dropOn, workflowsOf } from "./columns.ts";
 
 const row = (id: string, status: string) => ({ id, status }) as Row;
 const action = (name: string, to: string, why = "") => ({ name, to, why, allowed: why === "" }) as ActionView;
@@ -52,4 +52,27 @@ test("a card that cannot go somewhere says why: what the action says, what is mi
   expect(dropOn([action("move", "b")], [], "a", "d")).toEqual({
     why: "No way leads from a to d. A person can move it to: b.",
   });
+});
+
+test("a card that is put on an end is moved only once the person has confirmed it, and so is one whose move does more", () => {
+  expect(dangerOfDrop({ name: "cancel" }, "It is over.", true)).toBe("It is over.");
+  expect(dangerOfDrop({ name: "move" }, "By your word.", true)).toBe("By your word.");
+  expect(dangerOfDrop({ name: "approve" }, undefined, true)).toBe("The task ends.");
+  expect(dangerOfDrop({ name: "merge" }, "It is merged.", false)).toBe("It is merged.");
+  expect(dangerOfDrop({ name: "move" }, "By your word.", false)).toBeUndefined();
+});
+
+test("an arrow chooses the column beside, and stays at the last one", () => {
+  expect(columnBeside(columns, "a", 1)).toBe("b");
+  expect(columnBeside(columns, "b", -1)).toBe("a");
+  expect(columnBeside(columns, "a", -1)).toBe("a");
+});
+
+test("the workflow with the most tasks is offered first", () => {
+  const of = (workflow: string) => ({ workflow }) as Row;
+  expect(workflowsOf([of("team"), of("default"), of("default"), of("classic")])).toEqual([
+    "default",
+    "classic",
+    "team",
+  ]);
 });

@@ -69,4 +69,17 @@ export function dropOn(
   return { why: `No way leads from ${from} to ${to}. ${others}` };
 }
 
+/**
+ * What the person must confirm before a dropped card is moved; undefined if it is moved at once. A plain move is what the person
+ * has just done by hand, unless it ends the task.
+ */
+export function dangerOfDrop(
+  { name }: Pick<ActionView, "name">,
+  danger: string | undefined,
+  isEnd: boolean,
+): string | undefined {
+  if (isEnd) return danger ?? "The task ends.";
+  return name === "move" ? undefined : danger;
+}
+
 const asksWords: readonly string[] = ["answer", "reply", "request-changes"];

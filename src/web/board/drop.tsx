@@ -6,22 +6,26 @@ import { ConfirmDialog } from "../tasks/confirm-dialog.tsx";
 import { wayOf } from "../tasks/perform.ts";
 import { useAct } from "../tasks/use-act.ts";
 import { tellPerson } from "../ui/toasts.tsx";
-import { dropOn } from "./columns.ts";
+import { dangerOfDrop, dropOn } from "./columns.ts";
 
 /** A card that was put into another column: does what leads there, asks first where that is dangerous, or says why nothing does. */
 export function Drop({ row, to, onEnd }: { row: Row; to: string; onEnd: () => void }) {
   const actions = useQuery(queries.actions(row.id));
   const explained = useQuery(queries.explain(row.id));
+  const graph = useQuery(queries.graph(row.id));
   const acting = useAct(actions.data?.task ?? row, onEnd);
   const isStarted = useRef(false);
-  const isReady =
-    !actions.isFetching && !explained.isFetching && actions.data !== undefined && explained.data !== undefined;
-  const outcome = isReady ? dropOn(actions.data.actions, explained.data.moves, row.status, to) : undefined;
+  const isFetching = actions.isFetching || explained.isFetching || graph.isFetching;
+  const outcome =
+    isFetching || actions.data === undefined || explained.data === undefined || graph.data === undefined
+      ? undefined
+      : dropOn(actions.data.actions, explained.data.moves, row.status, to);
   const action = outcome !== undefined && "action" in outcome ? outcome.action : undefined;
   const way = action === undefined ? undefined : wayOf(action);
-  // A plain move is what the person has just done by hand.
-  const danger = way?.kind === "ask-daemon" && action?.name !== "move" ? way.danger : undefined;
-  const error = actions.error ?? explained.error;
+  const isEnd = graph.data?.graph.states.some(({ name, terminal }) => name === to && terminal) ?? false;
+  const danger =
+    action !== undefined && way?.kind === "ask-daemon" ? dangerOfDrop(action, way.danger, isEnd) : undefined;
+  const error = actions.error ?? explained.error ?? graph.error;
   const [problem] = acting.problems;
   useEffect(() => {
     const refuse = (why: string) => {

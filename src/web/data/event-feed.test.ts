@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { EventView } from "../../api/tasks.ts";
 import { type FeedNews, followFeed } from "./event-feed.ts";
 
@@ -60,4 +60,49 @@ test("a position that the daemon does not know, as after a restored backup, is a
   const { news, events } = await follow(stream(8, event(9)), new Response("{}", { status: 400 }), stream(2, event(3)));
   expect(news.filter(({ kind }) => kind === "live")).toMatchObject([{ isFresh: true }, { isFresh: true }]);
   expect(events).toEqual([9, 3]);
+});
+
+test("a stream that begins before what was seen, as after a restored backup, is a fresh start whose events are all told", async () => {
+  const { news, events } = await follow(stream(8, event(9)), stream(2, event(3), event(9)));
+  expect(events).toEqual([9, 3, 9]);
+  expect(news.filter(({ kind }) => kind === "live")).toMatchObject([{ isFresh: true }, { isFresh: true }]);
+});
+
+test("a connection that says nothing for forty seconds is dead: the page is told, and it is opened again", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const encoder = new TextEncoder();
+  const say = { more: (_: string) => {} };
+  const signals: AbortSignal[] = [];
+  const news: FeedNews["kind"][] = [];
+  const ending = new AbortController();
+  const ports = {
+    /** A stream that stays open until it is aborted, as one to a machine that has gone to sleep. */
+    async fetch(_: string, { signal }: { signal: AbortSignal }) {
+      signals.push(signal);
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          say.more = (text) => controller.enqueue(encoder.encode(text));
+          signal.addEventListener("abort", () => controller.error(new Error("aborted")));
+        },
+      });
+      say.more(": from 1\n\n");
+      return new Response(body);
+    },
+    credentials: () => ({}),
+    sleep: async () => {},
+  };
+  const over = followFeed(ports, ({ kind }) => news.push(kind), ending.signal);
+  await vi.advanceTimersByTimeAsync(30_000);
+  // The daemon's comments keep it alive.
+  say.more(": still here\n\n");
+  await vi.advanceTimersByTimeAsync(39_000);
+  expect([news, signals.length]).toEqual([["live"], 1]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([news, signals.map(({ aborted }) => aborted)]).toEqual([
+    ["live", "gone", "live"],
+    [true, false],
+  ]);
+  ending.abort();
+  await over;
 });

@@ -1,7 +1,7 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Suspense, useEffect } from "react";
 import { useKeys } from "../keys/use-keys.ts";
-import { isSnoozed, neighbourOf, useWaitingQuery } from "../tasks/waiting.ts";
+import { neighbourOf, shownRows, useWaitingQuery } from "../tasks/waiting.ts";
 import { late } from "../ui/late.tsx";
 import { Empty, Loaded, Loading } from "../ui/states.tsx";
 
@@ -17,8 +17,9 @@ export function Inbox() {
   const { task: chosen, snoozed } = useSearch({ from: "/" });
   const navigate = useNavigate({ from: "/" });
   const all = waiting.data?.tasks ?? [];
-  const hidden = all.filter(isSnoozed).length;
-  const rows = snoozed === "true" ? all : all.filter((row) => !isSnoozed(row));
+  const awake = shownRows(all, Date.now());
+  const hidden = all.length - awake.length;
+  const rows = snoozed === "true" ? all : awake;
   const ids = rows.map(({ id }) => id);
   const choose = (task: string | undefined, replace = true) =>
     void navigate({ search: (before) => ({ ...before, task }), replace });

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { routes } from "../../api/routes.ts";
+import type { BodyOf } from "../../api/client.ts";
+import { type Routes, routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { call, problemsOf } from "../data/client.ts";
 import { useCanAct } from "../data/daemon-state.ts";
@@ -43,11 +44,27 @@ export function snoozeTimes(now: Date): readonly { readonly label: string; reado
   ];
 }
 
+type SeenBody = BodyOf<Routes["seeTask"]>;
+
+/** What a person can do with a task that they do not want to deal with now: the label, what is sent, and what is told then. */
+export function laterItems(
+  { snoozedUntil }: Pick<TaskView, "snoozedUntil">,
+  now: Date,
+): readonly { readonly label: string; readonly body: SeenBody; readonly said: string }[] {
+  const unread = { label: "Mark as unread", body: { unread: true }, said: "It is unread." };
+  if (snoozedUntil !== null && Date.parse(snoozedUntil) > now.getTime())
+    return [unread, { label: "Show it again now", body: { snoozedUntil: "" }, said: "It is shown again." }];
+  const snoozes = snoozeTimes(now).map(({ label, until }) => ({
+    ...{ label, body: { snoozedUntil: until.toISOString() }, said: `Hidden ${label.toLowerCase()}.` },
+  }));
+  return [unread, ...snoozes];
+}
+
 /** Hides a task from the inbox until later, shows it again, or marks it as unread. */
 export function SeenMenu({ task, onDone }: { task: TaskView; onDone: () => void }) {
   const canAct = useCanAct();
   const client = useQueryClient();
-  const send = async (body: { unread?: boolean; snoozedUntil?: string }, said: string) => {
+  const send = async (body: SeenBody, said: string) => {
     try {
       await call(routes.seeTask, { params: { task: task.id }, body });
       tellPerson(`${task.project}#${task.number}: ${said}`);
@@ -57,26 +74,17 @@ export function SeenMenu({ task, onDone }: { task: TaskView; onDone: () => void 
     }
     await client.invalidateQueries({ queryKey: ["tasks"] });
   };
-  const items: readonly (readonly [label: string, run: () => void])[] = [
-    ["Mark as unread", () => void send({ unread: true }, "It is unread.")],
-    ...(task.snoozedUntil === null
-      ? snoozeTimes(new Date()).map(({ label, until }) => {
-          const run = () => void send({ snoozedUntil: until.toISOString() }, `Hidden ${label.toLowerCase()}.`);
-          return [label, run] as const;
-        })
-      : [["Show it again now", () => void send({ snoozedUntil: "" }, "It is shown again.")] as const]),
-  ];
   return (
     <Popover label="Later" look="quiet" disabled={!canAct}>
       <ul>
-        {items.map(([label, run]) => (
+        {laterItems(task, new Date()).map(({ label, body, said }) => (
           <li key={label}>
             <button
               type="button"
               className="w-full rounded px-2 py-1 text-left hover:bg-hover pointer-coarse:py-2.5"
               onClick={(event) => {
                 closePopover(event.currentTarget);
-                run();
+                void send(body, said);
               }}
             >
               {label}

@@ -5,11 +5,12 @@ import type { TaskView } from "../../api/tasks.ts";
 import { call, type Problem, problemsOf } from "../data/client.ts";
 import { useCanAct } from "../data/daemon-state.ts";
 import { refreshTask } from "../data/queries.ts";
+import { OutlookBox } from "../tasks/outlook-box.tsx";
 import { Button } from "../ui/button.tsx";
 import { Command } from "../ui/command.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Loaded, Problems } from "../ui/states.tsx";
-import { Line, Plain } from "../ui/text.tsx";
+import { Line } from "../ui/text.tsx";
 import { tellPerson } from "../ui/toasts.tsx";
 
 /** Says what undoing a task's merge would change, as the daemon's dry run does, and then does it. */
@@ -55,24 +56,10 @@ export function UndoDialog({ task, onClose }: { task: TaskView; onClose: () => v
         <p>A new commit takes its changes back. The task stays as it is, and its work is kept.</p>
         <Loaded query={outlook} what="what would be undone">
           {({ target, changed, reason, warnings, pushed }) => (
-            <div className="space-y-1 rounded-md bg-sunken px-3 py-2">
-              <p>
-                On <strong>{target}</strong>, {changed.length === 1 ? "1 file" : `${changed.length} files`} would change
-                {pushed === null ? "." : `, and the result is pushed to ${pushed.remote}.`}
-              </p>
-              <ul className="max-h-40 overflow-y-auto font-mono text-sm">
-                {changed.map((file) => (
-                  <li key={file}>
-                    <Line text={file} />
-                  </li>
-                ))}
-              </ul>
-              {[reason, ...warnings]
-                .filter((each) => each !== "")
-                .map((each) => (
-                  <Plain key={each} text={each} className="text-warn" />
-                ))}
-            </div>
+            <OutlookBox changed={changed} said={[reason, ...warnings]}>
+              On <strong>{target}</strong>, {changed.length === 1 ? "1 file" : `${changed.length} files`} would change
+              {pushed === null ? "." : `, and the result is pushed to ${pushed.remote}.`}
+            </OutlookBox>
           )}
         </Loaded>
         {problems.length > 0 && (

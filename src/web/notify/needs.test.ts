@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Row } from "../data/queries.ts";
-import { isQuietAt, itemsOf, needsToTell } from "./needs.ts";
+import { isQuietAt, needsToTell, rulesOf } from "./needs.ts";
 
 const at = (hour: number, minute = 0) => new Date(2026, 10, 15, hour, minute);
 const row = (id: string, reason: string, more: Partial<Row> = {}) =>
@@ -37,7 +37,12 @@ test("quiet hours may cross midnight", () => {
   expect(isQuietAt("", at(3))).toBe(false);
 });
 
-test("a list of the configuration is read as it is written there", () => {
-  expect(itemsOf('[question, "approval"]')).toEqual(["question", "approval"]);
-  expect(itemsOf("[]")).toEqual([]);
+test("the rules are those of the configuration, whose lists are read as they are written there", () => {
+  const settings = [
+    { key: "notify.quiet", value: "22:00-07:00" },
+    { key: "notify.reasons", value: '[question, "approval"]' },
+    { key: "notify.urgent", value: "[]" },
+  ];
+  expect(rulesOf(settings)).toEqual({ quiet: "22:00-07:00", reasons: ["question", "approval"], urgent: [] });
+  expect(rulesOf([])).toEqual(open);
 });

@@ -10,6 +10,16 @@ export interface CallRules {
   readonly urgent: readonly string[];
 }
 
+/** The rules in the settings of a configuration. */
+export function rulesOf(settings: readonly { readonly key: string; readonly value: string }[]): CallRules {
+  const value = (key: string) => settings.find((each) => each.key === key)?.value ?? "";
+  return {
+    quiet: value("notify.quiet"),
+    reasons: itemsOf(value("notify.reasons")),
+    urgent: itemsOf(value("notify.urgent")),
+  };
+}
+
 /** A reason why a task needs the person, which is told once. */
 export interface Need {
   readonly key: string;
@@ -42,7 +52,7 @@ export function isQuietAt(quiet: string, now: Date): boolean {
 }
 
 /** The items of a list as a configuration file has them: `[question, approval]`. */
-export function itemsOf(value: string): readonly string[] {
+function itemsOf(value: string): readonly string[] {
   return value
     .replace(/^\[|\]$/g, "")
     .split(",")

@@ -2,7 +2,7 @@ import { type QueryClient, QueryObserver } from "@tanstack/react-query";
 import { queries, type Row } from "../data/queries.ts";
 import { waitingQuery } from "../tasks/waiting.ts";
 import { visibleLine } from "../text/visible.ts";
-import { type CallRules, itemsOf, type Need, needsToTell } from "./needs.ts";
+import { type Need, needsToTell, rulesOf } from "./needs.ts";
 
 const toldName = "signalbox.told";
 const lockName = "signalbox.notify";
@@ -37,13 +37,13 @@ export function notifyPerson({ client, shownTask, onShown, open }: NotifyPorts):
   let isFirst = true;
   const look = () => {
     const { data } = waiting.getCurrentResult();
-    const rules = rulesOf(config.getCurrentResult().data);
-    if (data === undefined || rules === undefined) return;
+    const settings = config.getCurrentResult().data?.settings;
+    if (data === undefined || settings === undefined) return;
     // Needs that quiet hours hold back count as old too: the person has the inbox before them.
     const old = isFirst ? allNeeds(data.tasks).filter(({ since }) => since < begunAt - oldAge) : [];
     isFirst = false;
     const known = readTold();
-    const needs = needsToTell(data.tasks, rules, new Date());
+    const needs = needsToTell(data.tasks, rulesOf(settings), new Date());
     const isFresh = ({ key }: Need) => !known.has(key);
     if ([...old, ...needs].some(isFresh)) void tell(old.filter(isFresh), needs.filter(isFresh), open);
   };
@@ -127,17 +127,6 @@ function show(title: string, text: string, tag: string, onClick: () => void): vo
 
 function allNeeds(rows: readonly Row[]): readonly Need[] {
   return needsToTell(rows, { quiet: "", reasons: [], urgent: [] }, new Date());
-}
-
-function rulesOf(config: { readonly settings: readonly { key: string; value: string }[] } | undefined) {
-  if (config === undefined) return undefined;
-  const value = (key: string) => config.settings.find((each) => each.key === key)?.value ?? "";
-  const rules: CallRules = {
-    quiet: value("notify.quiet"),
-    reasons: itemsOf(value("notify.reasons")),
-    urgent: itemsOf(value("notify.urgent")),
-  };
-  return rules;
 }
 
 function readTold(): ReadonlySet<string> {

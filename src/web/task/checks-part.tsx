@@ -6,6 +6,7 @@ import { Box } from "../ui/box.tsx";
 import { Command } from "../ui/command.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Ago, Line, Plain } from "../ui/text.tsx";
+import { type CheckResult, pullRequestOf, testsOf, verdictOf } from "./checks.ts";
 
 /** What was checked and for which commit: verdict, tests, pull request; and the operations that are owed or have failed. */
 export function ChecksPart({ task }: { task: TaskView }) {
@@ -27,10 +28,12 @@ export function ChecksPart({ task }: { task: TaskView }) {
           )}
         </p>
         <ul className="divide-y divide-line">
-          <Verdict judged={task.judged} commit={commit} />
-          <Tested tested={task.tested} commit={commit} />
+          <Check result={verdictOf(task.judged, commit)} />
+          <Check result={testsOf(task.tested, commit)} />
           <Loaded query={view} what="the pull request">
-            {({ pullRequest }) => <PullRequest known={pullRequest} url={task.prUrl} commit={commit} />}
+            {({ pullRequest }) => (
+              <PullRequest known={pullRequest} result={pullRequestOf(pullRequest, task.prUrl, commit)} />
+            )}
           </Loaded>
         </ul>
       </Box>
@@ -56,105 +59,32 @@ export function ChecksPart({ task }: { task: TaskView }) {
   );
 }
 
-function Verdict({ judged, commit }: { judged: TaskView["judged"]; commit: string }) {
-  if (judged === null) return <Check tone="none" title="Verdict" text="Nobody has judged the work yet." />;
-  const isCurrent = judged.commit === commit;
-  const isApproval = judged.role === "human";
-  const text = isApproval
-    ? "A person has approved it."
-    : `The ${judged.role} has judged it. Its words are in the task file.`;
-  const tone = isCurrent ? (isApproval ? "good" : "said") : "warn";
+function PullRequest({ known, result }: { known: PullRequestView | null; result: CheckResult }) {
   return (
-    <Check tone={tone} title={isApproval ? "Approval" : "Verdict"} text={text} commit={judged.commit}>
-      {!isCurrent && commit !== "" && "There are newer commits, which nobody has judged."}
+    <Check result={result}>
+      {known !== null && (
+        <>
+          <Line text={known.title} /> <span className="text-muted">– read</span>{" "}
+          <Ago iso={known.seenAt} className="text-muted" /> <span className="text-muted">ago.</span>
+        </>
+      )}
     </Check>
   );
 }
 
-function Tested({ tested, commit }: { tested: TaskView["tested"]; commit: string }) {
-  if (tested === null) return <Check tone="none" title="Tests" text="Signalbox has not run the tests for this task." />;
-  const { word } = tested;
-  const isCurrent = tested.commit === commit;
-  const passed = word !== "tests";
-  return (
-    <Check
-      tone={!passed ? "bad" : isCurrent && word === "ok" ? "good" : "warn"}
-      title="Tests"
-      text={testWords[word] ?? `They ended with "${word}".`}
-      commit={tested.commit}
-    >
-      {!isCurrent && commit !== "" && "They ran on another commit than the newest one, such as the merged result."}
-    </Check>
-  );
-}
-
-const testWords: Readonly<Record<string, string>> = {
-  ok: "They passed.",
-  tests: "They failed.",
-  untested: "There was no command to test it with.",
-};
-
-const checkWords: Readonly<Record<PullRequestView["checks"], string>> = {
-  passing: "Its checks pass.",
-  failing: "Its checks fail.",
-  unfinished: "Its checks have not finished.",
-  none: "It has no checks.",
-};
-const reviewWords: Readonly<Record<PullRequestView["review"], string>> = {
-  approved: "It is approved.",
-  "changes-requested": "Its reviewer asks for changes.",
-  required: "It needs a review.",
-  none: "",
-};
-
-function PullRequest({ known, url, commit }: { known: PullRequestView | null; url: string; commit: string }) {
-  if (known === null)
-    return (
-      <Check
-        tone="none"
-        title="Pull request"
-        text={url === "" ? "It has none." : "Its state was not read from the forge yet."}
-      />
-    );
-  const { number, state, head, base, checks, review, isDraft, title, seenAt } = known;
-  const isBad = checks === "failing" || review === "changes-requested" || state === "closed";
-  const isGood = checks === "passing" || state === "merged";
-  return (
-    <Check
-      tone={isBad ? "bad" : isGood ? "good" : checks === "none" ? "none" : "warn"}
-      title={`Pull request #${number}`}
-      text={[`It is ${isDraft ? "a draft" : state}, into ${base}.`, checkWords[checks], reviewWords[review]]
-        .filter((each) => each !== "")
-        .join(" ")}
-      commit={head}
-    >
-      <Line text={title} /> <span className="text-muted">– read</span> <Ago iso={seenAt} className="text-muted" />{" "}
-      <span className="text-muted">ago.</span>
-      {commit !== "" && head !== commit && " Its newest commit is another than the task's: it was not pushed yet."}
-    </Check>
-  );
-}
-
-const marks = {
+const marks: Readonly<Record<CheckResult["tone"], readonly [mark: string, colour: string]>> = {
   good: ["✓", "text-good"],
   bad: ["✗", "text-bad"],
   warn: ["!", "text-warn"],
-  /** Whether it is good, its words say. */
   said: ["●", "text-note"],
   none: ["–", "text-muted"],
-} as const;
+};
 
 function Check({
-  tone,
-  title,
-  text,
-  commit = "",
-  children,
+  result: { tone, title, text, commit, note },
+  children = false,
 }: {
-  tone: keyof typeof marks;
-  title: string;
-  text: string;
-  commit?: string;
+  result: CheckResult;
   children?: ReactNode;
 }) {
   const [mark, colour] = marks[tone];
@@ -173,7 +103,11 @@ function Check({
           )}
         </p>
         <Plain text={text} />
-        {children !== undefined && children !== false && <p className="text-sm text-muted">{children}</p>}
+        {(children !== false || note !== "") && (
+          <p className="text-sm text-muted">
+            {children} {note}
+          </p>
+        )}
       </div>
     </li>
   );

@@ -17,7 +17,7 @@ export function Overview({ task }: { task: TaskView }) {
   const changes = useQuery(queries.changes(task.id));
   const question = questions.data?.find((each) => each.task === task.id);
   return (
-    <div className="grid gap-4 p-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+    <div className="grid gap-4 p-4 [overflow-wrap:anywhere] xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       <div className="min-w-0 xl:col-span-2">
         <GraphSection task={task.id} status={task.status} />
       </div>
@@ -106,7 +106,11 @@ function Explanation({
                 {missing.map((each) => (
                   <Plain key={each} text={each} className="pl-5 text-sm text-muted" />
                 ))}
-                {open && command !== "" && <Command text={command} className="mt-0.5 ml-5" />}
+                {open && command !== "" && (
+                  <div className="mt-0.5 pl-5">
+                    <Command text={command} />
+                  </div>
+                )}
               </li>
             ))}
           </ul>

@@ -6,6 +6,7 @@ import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { call } from "../data/client.ts";
 import { useCanAct } from "../data/daemon-state.ts";
 import { queries } from "../data/queries.ts";
+import { inputOf } from "../tasks/action-input.ts";
 import { StaleNote } from "../tasks/stale-note.tsx";
 import { useAct } from "../tasks/use-act.ts";
 import { Button } from "../ui/button.tsx";
@@ -50,9 +51,7 @@ export function ReviewBar({
   const text = textOf(draft);
   const send = async () => {
     if (chosen === undefined || text === "") return;
-    const isAnswer = chosen.name === "answer" || chosen.name === "reply";
-    const ofQuestion = isAnswer && question !== undefined ? { question: question.id } : {};
-    if (!(await acting.act(chosen, { text, ...ofQuestion }))) return;
+    if (!(await acting.act(chosen, { ...inputOf(chosen, { question }), text }))) return;
     // The fields stay open while it is sent.
     setDraft(withoutSent(draftOf(task.id), draft));
     // What was reviewed is where the next review begins. It is only a mark: if it fails, more is shown then.

@@ -61,7 +61,8 @@ export function withoutSent(draft: ReviewDraft, sent: ReviewDraft): ReviewDraft 
 
 const nothing: ReviewDraft = { comments: [], remark: "" };
 const nameOf = (task: string) => `signalbox.draft.review ${task}`;
-const known = new Map<string, ReviewDraft>();
+/** Drafts as they were read last, with the text that was kept then. */
+const known = new Map<string, { readonly kept: string | null; readonly draft: ReviewDraft }>();
 const listeners = new Set<() => void>();
 
 /** The draft of a task's review. It is kept in this browser until it was sent, and is the same in all its tabs. */
@@ -71,42 +72,55 @@ export function useReviewDraft(task: string): readonly [ReviewDraft, (next: Revi
 }
 
 export function draftOf(task: string): ReviewDraft {
-  const found = known.get(task) ?? readDraft(task);
-  known.set(task, found);
-  return found;
+  const kept = readKept(task);
+  const found = known.get(task);
+  // Another tab may have changed it, whether or not this one shows it.
+  if (found !== undefined && found.kept === kept) return found.draft;
+  const draft = draftIn(kept);
+  known.set(task, { kept, draft });
+  return draft;
 }
 
 export function keepDraft(task: string, next: ReviewDraft): void {
-  known.set(task, next);
   try {
     if (next.comments.length === 0 && next.remark === "") localStorage.removeItem(nameOf(task));
     else localStorage.setItem(nameOf(task), JSON.stringify(next));
   } catch {
     // It stays on the screen.
   }
-  for (const each of listeners) each();
+  known.set(task, { kept: readKept(task), draft: next });
+  tellListeners();
 }
 
-function listen(listener: () => void): () => void {
-  if (listeners.size === 0) addEventListener("storage", forget);
+/** Calls back when a draft has changed, here or in another tab. Returns what ends it. */
+export function listen(listener: () => void): () => void {
+  if (listeners.size === 0) addEventListener("storage", tellListeners);
   listeners.add(listener);
   return () => {
     listeners.delete(listener);
-    if (listeners.size === 0) removeEventListener("storage", forget);
+    if (listeners.size === 0) removeEventListener("storage", tellListeners);
   };
 }
 
-/** Another tab has changed a draft. */
-function forget(): void {
-  known.clear();
+/** A draft has changed, here or in another tab. */
+function tellListeners(): void {
   for (const each of listeners) each();
 }
 
-function readDraft(task: string): ReviewDraft {
+/** The text that the browser keeps for the task's draft; null if there is none, or the browser keeps nothing for this page. */
+function readKept(task: string): string | null {
   try {
-    const kept = JSON.parse(localStorage.getItem(nameOf(task)) ?? "null") as Partial<ReviewDraft> | null;
-    if (kept === null || !Array.isArray(kept.comments)) return nothing;
-    return { comments: kept.comments, remark: typeof kept.remark === "string" ? kept.remark : "" };
+    return localStorage.getItem(nameOf(task));
+  } catch {
+    return null;
+  }
+}
+
+function draftIn(kept: string | null): ReviewDraft {
+  try {
+    const { comments, remark } = (JSON.parse(kept ?? "null") ?? {}) as Partial<ReviewDraft>;
+    if (!Array.isArray(comments)) return nothing;
+    return { comments, remark: typeof remark === "string" ? remark : "" };
   } catch {
     return nothing;
   }

@@ -9,11 +9,10 @@ import {
   type TerminalMessage,
   type WatcherMessage,
 } from "../../api/terminal.ts";
-import { pageKeyHeader, pageKeyQuery } from "../../api/web.ts";
 import { Fault } from "../../fault.ts";
 import { call, type Problem, problemsOf } from "../data/client.ts";
 import { daemonState, setDaemonState } from "../data/daemon-state.ts";
-import { keyHeaders } from "../data/page-key.ts";
+import { socketAddress } from "../data/page-key.ts";
 
 type Told<Type extends TerminalMessage["type"]> = Omit<Extract<TerminalMessage, { type: Type }>, "type">;
 
@@ -95,12 +94,7 @@ export function createTerminalLink(task: string, run: string | undefined) {
   const connect = () => {
     let wasOpen = false;
     const path = pathOf(routes.watchTerminal, { params: { task }, query: run === undefined ? {} : { run } });
-    const address = new URL(path, location.href);
-    address.protocol = address.protocol.replace("http", "ws");
-    const key = keyHeaders()[pageKeyHeader];
-    // A browser lets a page set no header here.
-    if (key !== undefined) address.searchParams.set(pageKeyQuery, key);
-    socket = new WebSocket(address);
+    socket = new WebSocket(socketAddress(path));
     socket.onopen = () => {
       wasOpen = true;
       delay = firstDelay;

@@ -1,6 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import type { ActionInput } from "../../api/act.ts";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { useCanAct } from "../data/daemon-state.ts";
@@ -10,6 +9,7 @@ import { Command } from "../ui/command.tsx";
 import { closePopover, Popover } from "../ui/popover.tsx";
 import { Problems } from "../ui/states.tsx";
 import { tellPerson } from "../ui/toasts.tsx";
+import { inputOf, isAnswer } from "./action-input.ts";
 import { wayOf } from "./perform.ts";
 import { SayForm } from "./say-form.tsx";
 import { StaleNote } from "./stale-note.tsx";
@@ -44,10 +44,7 @@ export function ActionBar({ task, actions, question, commit, isBehind = false, o
     setOpen(undefined);
     onDone?.(action);
   });
-  const inputFor = (action: ActionView): Omit<ActionInput, "revision"> => ({
-    ...(commit !== undefined && action.name === "approve" ? { commit } : {}),
-    ...(question !== undefined && isAnswer(action) ? { question: question.id } : {}),
-  });
+  const inputFor = (action: ActionView) => inputOf(action, { question, commit });
   const start = (action: ActionView) => {
     const way = wayOf(action);
     acting.forget();
@@ -152,10 +149,6 @@ function ActionMenu({ actions, start }: { actions: readonly ActionView[]; start:
       ))}
     </ul>
   );
-}
-
-function isAnswer({ name }: ActionView): boolean {
-  return name === "answer" || name === "reply";
 }
 
 function looksBad({ name }: ActionView): boolean {

@@ -8,7 +8,8 @@ import { Button } from "../ui/button.tsx";
 import { Command } from "../ui/command.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Loaded, Problems } from "../ui/states.tsx";
-import { Line, Plain } from "../ui/text.tsx";
+import { Line } from "../ui/text.tsx";
+import { OutlookBox } from "./outlook-box.tsx";
 import { StaleNote } from "./stale-note.tsx";
 import type { Acting } from "./use-act.ts";
 
@@ -83,23 +84,10 @@ function Outlook({ merge: { commits, target, changed, reason, warnings, untested
   const tests =
     untested === "off" ? "Merges are not tested here." : untested === null ? "" : "No test command was found.";
   const push = pushed === null ? "" : `The result is pushed to ${pushed.remote}.`;
-  const said = [reason, tests, push, ...warnings].filter((each) => each !== "");
   return (
-    <div className="space-y-1 rounded-md bg-sunken px-3 py-2">
-      <p>
-        {commits} {commits === 1 ? "commit" : "commits"} into <strong>{target}</strong>, {changed.length}{" "}
-        {changed.length === 1 ? "file" : "files"}
-      </p>
-      <ul className="max-h-40 overflow-y-auto font-mono text-sm">
-        {changed.map((file) => (
-          <li key={file}>
-            <Line text={file} />
-          </li>
-        ))}
-      </ul>
-      {said.map((each) => (
-        <Plain key={each} text={each} className="text-warn" />
-      ))}
-    </div>
+    <OutlookBox changed={changed} said={[reason, tests, push, ...warnings]}>
+      {commits} {commits === 1 ? "commit" : "commits"} into <strong>{target}</strong>, {changed.length}{" "}
+      {changed.length === 1 ? "file" : "files"}
+    </OutlookBox>
   );
 }

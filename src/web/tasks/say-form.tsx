@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import type { ActionInput } from "../../api/act.ts";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { useCanAct } from "../data/daemon-state.ts";
 import { useDraft } from "../data/drafts.ts";
 import { Button } from "../ui/button.tsx";
+import { type Input, inputWith } from "./action-input.ts";
 import { wayOf } from "./perform.ts";
 import type { Acting } from "./use-act.ts";
 
@@ -23,7 +23,7 @@ export function SayForm({
   question: QuestionView | undefined;
   hasFocus: boolean;
   acting: Acting;
-  input: Omit<ActionInput, "revision">;
+  input: Input;
   onClose?: () => void;
 }) {
   const [text, setText, forgetSent] = useDraft(`${action.name} ${question?.id ?? task.id}`);
@@ -33,13 +33,13 @@ export function SayForm({
   const way = wayOf(action);
   const label = way.kind === "ask-daemon" ? (way.asksText ?? "") : "";
   const choices = question?.choices ?? [];
-  const canSend = text.trim() !== "" && canAct && !acting.isBusy && (choices.length === 0 || choice !== "");
+  const whole = inputWith(input, { text, choice }, choices);
+  const canSend = whole !== undefined && canAct && !acting.isBusy;
   useEffect(() => {
     if (hasFocus) field.current?.focus();
   }, [hasFocus]);
   const send = async () => {
-    if (!canSend) return;
-    if (await acting.act(action, { ...input, text, ...(choice === "" ? {} : { to: choice }) })) forgetSent(text);
+    if (canSend && (await acting.act(action, whole))) forgetSent(text);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

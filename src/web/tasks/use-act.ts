@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { type ActionInput, commandWith } from "../../api/act.ts";
 import { staleTaskOf } from "../../api/client.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
@@ -37,6 +37,8 @@ export function staleChangeOf(error: unknown, { id, revision, status }: TaskView
 export function useAct(task: TaskView, onDone?: (action: ActionView) => void): Acting {
   const client = useQueryClient();
   const [isBusy, setBusy] = useState(false);
+  /** Known at once, also to a second key that comes before the page is drawn again. */
+  const isSending = useRef(false);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [stale, setStale] = useState<StaleChange>();
   return {
@@ -49,7 +51,8 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
     },
     async act(action, input) {
       const way = wayOf(action);
-      if (way.kind !== "ask-daemon" || isBusy) return false;
+      if (way.kind !== "ask-daemon" || isSending.current) return false;
+      isSending.current = true;
       setBusy(true);
       setProblems([]);
       setStale(undefined);
@@ -64,6 +67,7 @@ export function useAct(task: TaskView, onDone?: (action: ActionView) => void): A
         setStale(staleChangeOf(error, task));
         return false;
       } finally {
+        isSending.current = false;
         setBusy(false);
         // Also after a refusal: the task may be another than the one on the screen.
         void refreshTask(client, task.id);

@@ -16,11 +16,12 @@ export function useWaitingQuery() {
 
 /** Those that are not hidden until later. */
 export function useWaiting(): readonly Row[] {
-  return (useWaitingQuery().data?.tasks ?? []).filter((row) => !isSnoozed(row));
+  return shownRows(useWaitingQuery().data?.tasks ?? [], Date.now());
 }
 
-export function isSnoozed({ snoozedUntil }: Pick<Row, "snoozedUntil">): boolean {
-  return snoozedUntil !== null && Date.parse(snoozedUntil) > Date.now();
+/** The rows without those that are hidden until later. */
+export function shownRows<Each extends Pick<Row, "snoozedUntil">>(rows: readonly Each[], now: number): readonly Each[] {
+  return rows.filter(({ snoozedUntil }) => snoozedUntil === null || Date.parse(snoozedUntil) <= now);
 }
 
 /** The row to look at after this one is dealt with: the next in the list, or the one before if it was the last. */

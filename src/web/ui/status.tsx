@@ -1,12 +1,14 @@
+import { shownStatus } from "../../api/shown-status.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { visibleLine } from "../text/visible.ts";
 
-type Shown = Pick<TaskView, "status" | "needsPerson" | "outcome" | "held" | "paused" | "waiting">;
+type Shown = Pick<TaskView, "status" | "needsPerson" | "outcome" | "undone" | "held" | "paused" | "waiting">;
 
 /** The signal of a task: amber needs a person, green moves, grey waits or is over, red failed. */
 export function signalOf(task: Omit<Shown, "status">): { readonly tone: keyof typeof tones; readonly word: string } {
   if (task.held !== null) return { tone: "bad", word: "held" };
   if (task.needsPerson) return { tone: "warn", word: "needs you" };
+  if (task.undone) return { tone: "over", word: "undone" };
   if (task.outcome === "done") return { tone: "good", word: "done" };
   if (task.outcome === "failed") return { tone: "bad", word: "failed" };
   if (task.outcome !== null) return { tone: "over", word: "cancelled" };
@@ -30,7 +32,7 @@ export function Status({ task }: { task: Shown }) {
       title={word}
       className={`inline-block max-w-48 truncate rounded px-1.5 text-xs leading-5 font-medium ${tones[tone]}`}
     >
-      {visibleLine(task.status)}
+      {visibleLine(shownStatus(task))}
     </span>
   );
 }
