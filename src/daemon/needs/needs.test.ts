@@ -2,7 +2,10 @@ import { expect, test, vi } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { builtIn } from "../../../test/engine/drive.ts";
 import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { Fault } from "../../fault.ts";
 import type { Agents } from "../agents/agents.ts";
+import type { Trouble } from "../workspaces/trouble.ts";
 import { createNeeds, findNeeds, type NeedPorts, noticeRuns } from "./needs.ts";
 
 test("a task whose needs cannot be found hides neither the needs nor the calls of others", async () => {
@@ -36,6 +39,53 @@ test("a task whose needs cannot be found hides neither the needs nor the calls o
   expect(await needs.of(broken)).toEqual([]);
   expect(await needs.of(sound)).toMatchObject([{ reason: "approval" }]);
   expect(errors).toContainEqual(new RangeError("Invalid time value"));
+  await needs.stop();
+});
+
+test("in a quiet minute only tasks with a workspace are read again, and all if the disk is full, or no longer", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const clock = createScriptedClock();
+  const state = { status: "reviewing", phase: "waiting" } as const;
+  const tasks = [
+    await store.createTask("coffee", sampleTask("t1", state)),
+    await store.createTask("coffee", sampleTask("t2", { ...state, workspace: "/w" })),
+    await store.createTask("coffee", sampleTask("t3", state)),
+  ];
+  const read: string[] = [];
+  const getTask = (id: string) => {
+    read.push(id);
+    return store.getTask(id);
+  };
+  let trouble: Trouble | undefined;
+  let full: Fault | undefined;
+  const needs = createNeeds({
+    ...{ store: { ...store, getTask }, clock, workflowOf: async () => builtIn("minimal"), agents: () => undefined },
+    ...{ troubleOf: async () => trouble, unsaved: () => full, known: () => new Map(), found: async () => {} },
+    heard() {},
+    forgot() {},
+    onError(error) {
+      throw error;
+    },
+  });
+  for (const stored of tasks) needs.heard(stored);
+  await clock.pass(1_000);
+  const pass = async (milliseconds: number) => {
+    read.length = 0;
+    await clock.pass(milliseconds);
+    await clock.pass(1_000);
+    return new Set(read);
+  };
+  expect(await pass(60_000)).toEqual(new Set(["t2"]));
+  trouble = { reason: "Its folder is gone.", fix: "" };
+  expect(await pass(60_000)).toEqual(new Set(["t2"]));
+  expect((await needs.all()).get("t2")?.map(({ reason }) => reason)).toContain("workspace");
+  for (const state of [new Fault("store.full", "The disk is full."), undefined]) {
+    full = state;
+    expect(await pass(60_000)).toEqual(new Set(["t1", "t2", "t3"]));
+    const isTold = (await needs.all()).get("t3")?.some(({ reason }) => reason === "disk");
+    expect(isTold).toBe(state !== undefined);
+  }
   await needs.stop();
 });
 
