@@ -37,6 +37,14 @@ test("tasks are in groups, one line each, and those that are over are folded", (
   ]);
 });
 
+test("a row says for how long the task has been in its state, not since when it exists or was changed", () => {
+  const hour = new Date(now - 3_600_000).toISOString();
+  const [line] = text(stateWith([row(1, { since: hour }), row(2, { createdAt: hour, updatedAt: hour })])).filter(
+    (each) => each.includes("coffee#1"),
+  );
+  expect(line).toMatch(/building +1h\b/);
+});
+
 test("columns are dropped by rank as the width shrinks, and the summary stays", () => {
   const seen = (columns: number) =>
     text(stateWith(tasks, { columns, share: 0 }))[1]
