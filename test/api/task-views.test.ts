@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SaidView } from "../../src/api/task-views.ts";
 import { doctor } from "../../src/daemon/requests/doctor.ts";
+import { seeTask } from "../../src/daemon/requests/task-views.ts";
+import { noteSeen, noteSeenPlan } from "../../src/daemon/reviewed.ts";
 import { Fault } from "../../src/fault.ts";
 import { newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
@@ -52,6 +54,26 @@ describe("what a person has seen", () => {
     const now = (await get(`/v1/tasks/${id}`)).json.task.revision;
     await put(`/v1/tasks/${id}/seen`, { revision: now });
     expect((await put(`/v1/tasks/${id}/seen`, { revision })).json).toMatchObject({ revision: now, unread: false });
+  });
+
+  test("a task that is marked as seen while its diff and its plan are shown keeps all three", async () => {
+    const { id, revision } = await create();
+    const stored = await stage.core.store.getTask(id);
+    const { seen } = stage.core.store;
+    const get = async (of: string) => {
+      const found = await seen.get(of);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return found;
+    };
+    const slow = { ...stage.core, store: { ...stage.core.store, seen: { ...seen, get } } };
+    const asked = { params: { task: id }, query: {}, body: { revision }, caller: { kind: "human" }, folder: "" };
+    if (stored === undefined) throw new Error("The task is there.");
+    await Promise.all([
+      noteSeen(slow, { kind: "human" }, stored.task, "c1"),
+      noteSeenPlan(slow, { kind: "human" }, stored.task, "p1"),
+      seeTask(slow)(asked as never),
+    ]);
+    expect(await seen.get(id)).toMatchObject({ commit: "c1", plan: "p1", revision });
   });
 
   test("a person marks a task as unread, and marking it as seen ends that", async () => {
