@@ -118,8 +118,21 @@ test("an idle run goes to sleep to make room, but not while somebody watches its
   gate.resolve();
   await pass(0);
   expect(closed).toEqual(["idle#1"]);
+  // A person who types in a browser is in no tmux.
+  const typed = watchOf(0, "typed#1");
+  const release = ["one", "two"].map(() => sleepers.attend("t1/typed#1"));
+  for (const [i, stop] of release.entries()) {
+    sleepers.tend([typed]);
+    await pass(0);
+    expect([i, closed]).toEqual([i, ["idle#1"]]);
+    stop();
+    stop();
+  }
+  sleepers.tend([typed]);
+  await pass(0);
+  expect(closed).toEqual(["idle#1", "typed#1"]);
   const slept = (await store.listEvents({ task: "t1" }, 0, 100)).filter(({ event }) => event.type === "agent.slept");
-  expect(slept.map(({ event }) => event.data.run)).toEqual(["idle#1"]);
+  expect(slept.map(({ event }) => event.data.run)).toEqual(["idle#1", "typed#1"]);
 });
 
 test("a sleeping run that its task no longer wants is not woken, and keeps no seat", async () => {

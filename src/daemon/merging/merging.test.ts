@@ -12,8 +12,7 @@ import { createMerging, type MergingPorts } from "./merging.ts";
 async function merge(commits: number, cutShort?: number, dirty = false) {
   const memory = createMemoryStore();
   const recorded: string[] = [];
-  const noteRecord = ({ endedAt, state }: Merge) =>
-    recorded.push(endedAt === undefined ? state : `${state}, ended`);
+  const noteRecord = ({ endedAt, state }: Merge) => recorded.push(endedAt === undefined ? state : `${state}, ended`);
   const put: typeof memory.merges.put = async (record) => {
     noteRecord(record);
     return memory.merges.put(record);

@@ -43,7 +43,14 @@ async function watched() {
     isAllowed: () => state.isAllowed(),
   };
   const asked = { params: { task: "t1" }, query: {}, body: {}, caller: { kind: "human" }, folder: "", lastEvent: "" };
-  (await watchTerminal(stage.core)(asked as never))(socket);
+  const attended: string[] = [];
+  const attend = (id: string) => {
+    attended.push(id);
+    return () => void attended.splice(attended.indexOf(id), 1);
+  };
+  const { agents } = stage.core;
+  if (agents === undefined) throw new Error("There are agents.");
+  (await watchTerminal({ ...stage.core, agents: { ...agents, attend } })(asked as never))(socket);
   const say = async (message: object) => {
     send(JSON.stringify(message));
     await stage.rest(1);
@@ -54,8 +61,20 @@ async function watched() {
   await stage.until(async () => told.some(({ isYours }) => isYours));
   await say({ keys: ["a"] });
   await stage.until(async () => typed().length > 0);
-  return { ...stage, state, told, say, typed };
+  return { ...stage, state, told, say, typed, attended, close: () => over() };
 }
+
+test("a run whose terminal a watcher has control of is attended, until the watcher releases it or leaves", async () => {
+  for (const leaves of [false, true]) {
+    const { say, attended, close } = await watched();
+    expect(attended).toEqual(["t1/worker#1"]);
+    await say({ take: true });
+    expect(attended).toEqual(["t1/worker#1"]);
+    if (leaves) close();
+    else await say({ take: false });
+    expect(attended).toEqual([]);
+  }
+});
 
 test.each([
   ["was revoked", async () => false],
