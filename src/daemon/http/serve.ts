@@ -94,15 +94,16 @@ export async function serveTcp(ports: ServePorts, port: number): Promise<Listeni
  * the person.
  */
 const maxStrangers = { tcp: 64, socket: 256 };
-/** How many connections of persons may be open besides. */
-const maxOfPersons = 192;
+/** How many connections of persons may be open besides: on the socket for 200 terminals, 100 event feeds and some requests. */
+const maxOfPersons = { tcp: 192, socket: 320 };
 
 const match = createMatcher<Route>(Object.values(routes) as readonly Route[]);
 
 function createDoor(ports: ServePorts, door: Door) {
   const server = createServer(slow, answerer(ports, door));
   server.on("connection", door.strangers.add);
-  server.maxConnections = maxOfPersons + (door.address === undefined ? maxStrangers.socket : maxStrangers.tcp);
+  const way = door.address === undefined ? "socket" : "tcp";
+  server.maxConnections = maxStrangers[way] + maxOfPersons[way];
   // Without a listener, a connection that cannot be accepted because no file descriptor is left would end the daemon.
   server.on("error", (error) => ports.log.warn("A connection could not be accepted", { error }));
   const upgrades = createUpgrades({
