@@ -49,6 +49,7 @@ interface Found {
   readonly revision: number;
   readonly needs: readonly Need[];
   readonly hasWorkspace: boolean;
+  readonly hasDependencies: boolean;
 }
 
 /**
@@ -185,12 +186,14 @@ export function createNeeds(ports: NeedsPorts): Needs {
       const needs = await all();
       return { open: needs.size, needPerson: [...needs.values()].filter((each) => each.length > 0).length };
     },
-    heard({ task, isOpen }) {
+    heard(stored) {
+      const { task, isOpen } = stored;
       const { id } = task;
       ports.heard(task);
-      if (!open.has(id) && isOpen) open.set(id, { revision: 0, needs: [], hasWorkspace: false });
-      // Tasks that depend on it may have become hopeless.
-      if (!isOpen && open.delete(id)) for (const each of open.keys()) markDirty(each);
+      if (!open.has(id) && isOpen) open.set(id, { ...foundAt(stored, []), revision: 0 });
+      // Tasks that depend on it may have become hopeless. Of many open tasks few depend on others.
+      if (!isOpen && open.delete(id))
+        for (const [each, { hasDependencies }] of open) if (hasDependencies) markDirty(each);
       markDirty(id);
       wake();
     },
@@ -204,7 +207,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
 }
 
 function foundAt({ revision, task }: StoredTask, needs: readonly Need[]): Found {
-  return { revision, needs, hasWorkspace: task.workspace !== "" };
+  return { revision, needs, hasWorkspace: task.workspace !== "", hasDependencies: task.dependsOn.length > 0 };
 }
 
 /**
