@@ -5,6 +5,7 @@ import { taskSorts } from "../../src/api/task-lists.ts";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
 import { listTasks } from "../../src/daemon/requests/lists.ts";
+import { listTimeline } from "../../src/daemon/requests/timeline.ts";
 import type { Need } from "../../src/engine/needs.ts";
 import type { StoredTask } from "../../src/ports/store.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
@@ -179,6 +180,19 @@ test("a task with several needs has waited since the first of them, wherever tha
   expect(tasks.map(({ id }) => id)).toEqual(["t3", "t1", "t2"]);
   // A list on a screen is kept in the same order.
   expect(sortRows(tasks.toReversed(), "waiting").map(({ id }) => id)).toEqual(["t3", "t1", "t2"]);
+  await core.close();
+});
+
+test("a task with several needs waits for a person in the time line since the first of them", async () => {
+  const { core, create, rest, clock } = await stage();
+  await create("t1");
+  await rest(10_000);
+  const now = clock.now();
+  const needs = [now - 1_000, now - 7_000, now - 3_000].map((since) => ({ since })) as unknown as readonly Need[];
+  const about = { params: {}, query: {}, body: {}, caller: { kind: "human" }, folder: "" };
+  const { tasks } = await listTimeline({ ...core, needs: { ...core.needs, of: async () => needs } })(about as never);
+  const from = new Date(now - 7_000).toISOString();
+  expect(tasks[0]?.stretches.at(-1)).toMatchObject({ kind: "me", from, until: new Date(now).toISOString() });
   await core.close();
 });
 
