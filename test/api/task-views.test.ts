@@ -190,6 +190,8 @@ describe("conversations", () => {
       said.push(...json.said);
       next = json.next;
     }
+    const exact = (await get(`/v1/tasks/${id}/conversations?limit=${said.length}`)).json;
+    expect([exact.said, exact.next]).toEqual([said, null]);
     expect(said.map(({ at }) => at)).toEqual(
       said
         .map(({ at }) => at)
