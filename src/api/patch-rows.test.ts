@@ -3,7 +3,7 @@ import { belongsTo, isPlain, patchRows } from "./patch-rows.ts";
 import type { TaskRow as Row } from "./task-lists.ts";
 
 const row = (id: string, more: Partial<Row> = {}) =>
-  ({ id, revision: 1, number: 1, createdAt: `2026-11-1${id}`, updatedAt: "", ask: null, ...more }) as Row;
+  ({ id, revision: 1, number: 1, createdAt: `2026-11-1${id}`, updatedAt: "", needs: [], ...more }) as Row;
 const ids = (rows: readonly Row[]) => rows.map(({ id }) => id);
 const rows = [row("3"), row("2"), row("1")];
 
@@ -26,7 +26,8 @@ test("a row that was read again and does not belong to the list any more leaves 
 
 test("a row that has come to belong to the list is put in its place, not at the end", () => {
   expect(ids(patchRows([row("4"), row("1")], new Set(["3"]), [row("3")], "newest"))).toEqual(["4", "3", "1"]);
-  const waits = (id: string, since: string) => row(id, { ask: { since } as Row["ask"] });
+  const waits = (id: string, since: string) =>
+    row(id, { needs: [{ since: "99" }, { since }] as unknown as Row["needs"] });
   const waiting = patchRows([waits("a", "09"), waits("b", "12")], new Set(["c"]), [waits("c", "10")], "waiting");
   expect(ids(waiting)).toEqual(["a", "c", "b"]);
 });

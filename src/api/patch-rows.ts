@@ -59,7 +59,12 @@ const newest: Order = (a, b) => b.createdAt.localeCompare(a.createdAt) || b.numb
 const orders: Readonly<Record<TaskSort, Order>> = {
   newest,
   updated: (a, b) => b.updatedAt.localeCompare(a.updatedAt) || newest(a, b),
-  waiting: (a, b) => (a.ask?.since ?? "~").localeCompare(b.ask?.since ?? "~") || newest(a, b),
+  waiting: (a, b) => waitsSince(a).localeCompare(waitsSince(b)) || newest(a, b),
   priority: (a, b) => b.priority - a.priority || newest(a, b),
   cost: (a, b) => (b.cost.dollars ?? -1) - (a.cost.dollars ?? -1) || newest(a, b),
 };
+
+/** The beginning of the oldest of a task's needs; a task that needs nothing comes last. */
+function waitsSince({ needs }: Row): string {
+  return needs.map(({ since }) => since).toSorted()[0] ?? "~";
+}

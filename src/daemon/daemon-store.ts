@@ -119,7 +119,11 @@ export function createDaemonStore(store: Store, { wrote, noticed, roster, tasks:
         () => document,
       ),
 
-    addEvents: (...events) => reporting(store.addEvents(...events)),
+    async addEvents(...events) {
+      await reporting(store.addEvents(...events));
+      const [, , , merge] = events;
+      if (merge !== undefined) noticed(merge.task);
+    },
     finishEffect: (...effect) => reporting(store.finishEffect(...effect)),
 
     agents: {

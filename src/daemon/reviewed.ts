@@ -130,28 +130,39 @@ export async function unseenWork(
   return { code: "unreviewed", text: unreviewedTrouble(workflow, task, unreviewed).reason, fix };
 }
 
-/** Notes that the person was shown a commit. */
+/** Notes that the person was shown a commit. A page may mark the task as seen at the same time, in the same record. */
 export async function noteSeen(
-  { store, clock }: Pick<Core, "store" | "clock">,
+  { store, clock, inTurn }: Pick<Core, "store" | "clock" | "inTurn">,
   caller: Caller,
   { id, project }: Task,
   commit: string,
 ): Promise<void> {
-  const before = await store.seen.get(id);
-  if (caller.kind !== "human" || commit === "" || before?.commit === commit) return;
-  await store.seen.put({ ...before, id, project, task: id, at: clock.now(), commit });
+  if (caller.kind !== "human" || commit === "") return;
+  await inTurn(seenOf(id), async () => {
+    const before = await store.seen.get(id);
+    if (before?.commit === commit) return;
+    await store.seen.put({ ...before, id, project, task: id, at: clock.now(), commit });
+  });
+}
+
+/** The mutex key of what a person has seen of a task. */
+export function seenOf(task: string): string {
+  return `seen ${task}`;
 }
 
 /** Notes that the person was shown a plan. */
 export async function noteSeenPlan(
-  { store, clock }: Pick<Core, "store" | "clock">,
+  { store, clock, inTurn }: Pick<Core, "store" | "clock" | "inTurn">,
   caller: Caller,
   { id, project }: Task,
   plan: string,
 ): Promise<void> {
-  const before = await store.seen.get(id);
-  if (caller.kind !== "human" || plan === "" || before?.plan === plan) return;
-  await store.seen.put({ commit: "", ...before, id, project, task: id, at: clock.now(), plan });
+  if (caller.kind !== "human" || plan === "") return;
+  await inTurn(seenOf(id), async () => {
+    const before = await store.seen.get(id);
+    if (before?.plan === plan) return;
+    await store.seen.put({ commit: "", ...before, id, project, task: id, at: clock.now(), plan });
+  });
 }
 
 /**

@@ -63,9 +63,12 @@ export function createWebSessions({ store, clock, ids }: Ports): WebSessions {
   const isOver = ({ expiresAt }: WebKey) => expiresAt <= clock.now();
   /** The session counts no longer even if the store cannot be written; the caller then learns of that. */
   const remove = async (key: WebKey) => {
-    (await known()).delete(key.id);
-    for (const run of [...(listeners.get(key.id) ?? [])]) run();
+    forget(await known(), key);
     await webKeys.take(key.id);
+  };
+  const forget = (sessions: Map<string, WebKey>, { id }: WebKey) => {
+    sessions.delete(id);
+    for (const run of [...(listeners.get(id) ?? [])]) run();
   };
   const tidy = async () => {
     for (const key of (await webKeys.list()).filter(isOver)) await remove(key);
@@ -108,9 +111,11 @@ export function createWebSessions({ store, clock, ids }: Ports): WebSessions {
       return 1;
     },
     async endAll() {
-      const { length } = await live();
+      const ended = await live();
+      // All of them count no longer, even if the store fails at the first.
+      for (const key of ended) forget(await known(), key);
       for (const key of await webKeys.list()) await remove(key);
-      return length;
+      return ended.length;
     },
     whenOver(session, run) {
       const set = listeners.get(session.id) ?? new Set();

@@ -45,9 +45,10 @@ export interface Store {
   saveDecisions(decisions: readonly SavedDecision[]): Promise<readonly StoredTask[]>;
   /**
    * Adds to a task's history without changing the task. Without a task (an empty id) the events belong to the home: they
-   * are in the event feed only, and `data.project` names their project.
+   * are in the event feed only, and `data.project` names their project. With `merge` the record of the task's merge is put in
+   * the same transaction: whoever hears of the event finds the record that it tells of.
    */
-  addEvents(task: string, events: readonly TaskEvent[], at: number): Promise<void>;
+  addEvents(task: string, events: readonly TaskEvent[], at: number, merge?: Merge): Promise<void>;
   /** Replaces the task's document; the events say who wrote what. */
   saveDocument(task: string, document: StoredDocument, events: readonly TaskEvent[], at: number): Promise<void>;
   getDocument(task: string): Promise<StoredDocument>;

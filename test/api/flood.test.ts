@@ -15,11 +15,12 @@ afterEach(async () => {
   removeHomes();
 });
 
-/** Opens a connection over TCP, and sends a text. */
-function open(text: string): Promise<Socket & { said: string }> {
+/** Opens a connection, over TCP unless it is to the socket, and sends a text. */
+function open(text: string, to: "tcp" | "socket" = "tcp"): Promise<Socket & { said: string }> {
   const [host, port] = stage.tcp.address.split(":");
   return new Promise((resolve, reject) => {
-    const socket = Object.assign(connect(Number(port), host), { said: "" });
+    const opened = to === "tcp" ? connect(Number(port), host) : connect(stage.places.socket);
+    const socket = Object.assign(opened, { said: "" });
     sockets.push(socket);
     socket.on("data", (bytes) => {
       socket.said += bytes.toString("utf8");
@@ -47,6 +48,23 @@ test("half-sent requests of strangers over TCP take few connections, and end nei
   expect((await stage.ask("/v1/status")).status).toBe(200);
   // A stranger whose request is whole is still answered.
   expect((await ask(stage.tcp, "/v1/status")).status).toBe(401);
+});
+
+test("an agent that opens many connections to the socket keeps neither a person nor thirty other agents out", async () => {
+  const stream = await open(
+    `GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${stage.human}\r\n\r\n`,
+    "socket",
+  );
+  await expect.poll(() => stream.said).toContain("200 OK");
+  const many = await Promise.all(
+    Array.from({ length: 300 }, () => open("GET /v1/health HTTP/1.1\r\nHost: localhost\r\n", "socket")),
+  );
+  await expect.poll(() => many.filter(({ closed }) => closed).length).toBe(44);
+  expect(stream.closed).toBe(false);
+  const health = () => stage.ask("/v1/health", { token: "" });
+  expect((await Promise.all(Array.from({ length: 30 }, health))).every(({ status }) => status === 200)).toBe(true);
+  expect((await stage.ask("/v1/status")).status).toBe(200);
+  expect(stream.closed).toBe(false);
 });
 
 test("a connection whose request is not whole within seconds is closed", async () => {

@@ -746,6 +746,10 @@ prompts: { p: Pack. }
   expect((await get(`/v1/tasks/${id}/handed-over`)).json).toMatchObject({
     ...{ task: id, documents: [{ title: "Things" }], messages: [{ to: "all", priority: "normal" }] },
   });
+  // Answers, such as sealed verdicts, and the pull request are for people only.
+  expect((await get(`/v1/tasks/${id}/handed-over`)).json).toMatchObject({ answers: [], pullRequest: null });
+  const own = await stage.ask(`/v1/tasks/${id}/handed-over`, { token });
+  expect(Object.keys(own.json).toSorted()).toEqual(["documents", "messages", "task"]);
   expect((await stage.ask("/v1/tools", { token })).json).toEqual({
     ...{ caller: "run", tools: ["stage_message", "work_complete"] },
   });

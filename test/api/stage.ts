@@ -11,6 +11,7 @@ import { createCore } from "../../src/daemon/create-core.ts";
 import { createHandlers, createUpgradings } from "../../src/daemon/handlers.ts";
 import { createPage } from "../../src/daemon/http/page.ts";
 import { type Answering, serveSocket, serveTcp } from "../../src/daemon/http/serve.ts";
+import type { Upgrading } from "../../src/daemon/http/upgrade.ts";
 import type { Performers } from "../../src/daemon/perform.ts";
 import { actions } from "../../src/engine/actions.ts";
 import type { PartialConfig } from "../../src/home/config-fields.ts";
@@ -48,6 +49,8 @@ export interface StageOptions {
   readonly haste?: number;
   /** Whether each answer is compared with its schema, which takes longer than most answers. */
   readonly checkAnswers?: boolean;
+  /** Replaces what is done with WebSockets, by the name of their route. */
+  readonly upgradings?: Readonly<Record<string, Upgrading>>;
 }
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
@@ -102,7 +105,13 @@ export async function startStage(options: StageOptions = {}) {
   ]);
   const ports = {
     ...{ handlers: Object.fromEntries(handlers), callers: core.callers, authorise: createAuthorise(core) },
-    ...{ sessions: core.sessions, log, version, checkAnswers, upgradings: createUpgradings(core) },
+    ...{
+      sessions: core.sessions,
+      log,
+      version,
+      checkAnswers,
+      upgradings: { ...createUpgradings(core), ...options.upgradings },
+    },
     ...{ publicOrigin: () => publicOrigin, ...(options.page === undefined ? {} : { page: createPage(options.page) }) },
   };
   const socket = await serveSocket(ports, places.socket);

@@ -2,6 +2,10 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SaidView } from "../../src/api/task-views.ts";
+import { doctor } from "../../src/daemon/requests/doctor.ts";
+import { seeTask } from "../../src/daemon/requests/task-views.ts";
+import { noteSeen, noteSeenPlan } from "../../src/daemon/reviewed.ts";
+import { Fault } from "../../src/fault.ts";
 import { newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
 let stage: Stage;
@@ -50,6 +54,26 @@ describe("what a person has seen", () => {
     const now = (await get(`/v1/tasks/${id}`)).json.task.revision;
     await put(`/v1/tasks/${id}/seen`, { revision: now });
     expect((await put(`/v1/tasks/${id}/seen`, { revision })).json).toMatchObject({ revision: now, unread: false });
+  });
+
+  test("a task that is marked as seen while its diff and its plan are shown keeps all three", async () => {
+    const { id, revision } = await create();
+    const stored = await stage.core.store.getTask(id);
+    const { seen } = stage.core.store;
+    const get = async (of: string) => {
+      const found = await seen.get(of);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return found;
+    };
+    const slow = { ...stage.core, store: { ...stage.core.store, seen: { ...seen, get } } };
+    const asked = { params: { task: id }, query: {}, body: { revision }, caller: { kind: "human" }, folder: "" };
+    if (stored === undefined) throw new Error("The task is there.");
+    await Promise.all([
+      noteSeen(slow, { kind: "human" }, stored.task, "c1"),
+      noteSeenPlan(slow, { kind: "human" }, stored.task, "p1"),
+      seeTask(slow)(asked as never),
+    ]);
+    expect(await seen.get(id)).toMatchObject({ commit: "c1", plan: "p1", revision });
   });
 
   test("a person marks a task as unread, and marking it as seen ends that", async () => {
@@ -166,6 +190,8 @@ describe("conversations", () => {
       said.push(...json.said);
       next = json.next;
     }
+    const exact = (await get(`/v1/tasks/${id}/conversations?limit=${said.length}`)).json;
+    expect([exact.said, exact.next]).toEqual([said, null]);
     expect(said.map(({ at }) => at)).toEqual(
       said
         .map(({ at }) => at)
@@ -335,13 +361,23 @@ describe("merges", () => {
         endedAt,
       });
     }
-    const found: { task: string; by: string; state: string }[] = [];
-    for (let next: string | null = ""; next !== null; ) {
-      const { json } = await get(`/v1/merges?project=coffee&limit=2${next === "" ? "" : `&before=${next}`}`);
-      expect(json.queues).toEqual([]);
-      found.push(...json.ended);
-      next = json.next;
-    }
+    type Ended = { readonly task: string; readonly by: string; readonly state: string };
+    const pagesOf = async (limit: number) => {
+      const pages: (readonly Ended[])[] = [];
+      for (let next: string | null = ""; next !== null; ) {
+        const { json } = await get(`/v1/merges?project=coffee&limit=${limit}${next === "" ? "" : `&before=${next}`}`);
+        expect(json.queues).toEqual([]);
+        pages.push(json.ended);
+        next = json.next;
+      }
+      return pages;
+    };
+    const pages = await pagesOf(2);
+    const found = pages.flat();
+    // A page with exactly as many rows as are wanted is the last one if there are no more.
+    expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
+    expect(await pagesOf(5)).toEqual([found]);
+    expect((await pagesOf(4)).flat()).toEqual(found);
     expect(found.map(({ task }) => task).sort()).toEqual(ids.toSorted());
     expect(found[0]?.task).toBe(ids[0]);
     expect(found.find(({ task }) => task === ids[4])).toMatchObject({ state: "conflict", by: "person" });
@@ -352,6 +388,9 @@ describe("merges", () => {
     });
     expect((await get("/v1/merges?before=x")).status).toBe(400);
     expect((await get("/v1/merges?project=none")).status).toBe(404);
+    await post("/v1/projects", { name: "cocoa", path: newRepository(stage.home, "cocoa"), poolSize: 1 });
+    expect((await get("/v1/merges?project=cocoa")).json).toEqual({ queues: [], ended: [], next: null });
+    expect((await get("/v1/merges")).json.ended).toHaveLength(5);
   });
 });
 
@@ -393,6 +432,20 @@ describe("the doctor", () => {
     });
     expect(json.ok).toBe(false);
   });
+
+  test("says that the store is lost, or cannot save, also if the data that it can still read is sound", async () => {
+    const asked = { params: {}, query: {}, body: {}, caller: { kind: "human" }, folder: "", lastEvent: "" } as never;
+    const database = async (broken: Partial<typeof stage.core>) =>
+      (await doctor({ ...stage.core, ...broken })(asked)).checks.filter(({ name }) => name === "database");
+    const lost = new Fault("store.lost", "Its file was deleted.");
+    const fix = "signalbox backup\nsignalbox down\nsignalbox doctor";
+    expect(await database({ storeLoss: () => lost })).toEqual([
+      { name: "database", level: "error", found: "Its file was deleted.", fix },
+    ]);
+    const full = new Fault("store.full", "The disk is full.", { hint: "Make room." });
+    const [found] = await database({ unsaved: () => full } as never);
+    expect(found).toMatchObject({ level: "error", fix: "Make room." });
+  });
 });
 
 describe("the time line", () => {
@@ -405,11 +458,19 @@ describe("the time line", () => {
     expect(line.stretches.at(-1)).toMatchObject({ state: "todo", until: json.until, dollars: null, unknown: 0 });
     const few = (await get("/v1/timeline?limit=1")).json;
     expect([few.tasks.length, few.more]).toEqual([1, json.tasks.length - 1]);
+    const [since, late] = [new Date(Date.now() - 1_000).toISOString(), "2999-01-01T00:00:00.000Z"];
+    expect((await get(`/v1/timeline?since=${since}`)).json.since).toBe(since);
+    const shown = (await get(`/v1/timeline?since=${late}`)).json.tasks.find((task: { id: string }) => task.id === id);
+    expect(shown.stretches).toEqual([]);
+    const all = (await get(`/v1/timeline?limit=${json.tasks.length}`)).json;
+    expect([all.tasks.length, all.more]).toEqual([json.tasks.length, 0]);
+    await post("/v1/projects", { name: "tea", path: newRepository(stage.home, "tea"), poolSize: 1 });
+    expect((await get("/v1/timeline?project=tea")).json).toMatchObject({ tasks: [], more: 0 });
   });
 
   test("refuses a beginning that is no date, and a project that is not there", async () => {
     expect((await get("/v1/timeline?since=yesterday")).json.error.code).toBe("request.invalid");
-    expect((await get("/v1/timeline?project=tea")).status).toBe(404);
+    expect((await get("/v1/timeline?project=none")).status).toBe(404);
   });
 });
 

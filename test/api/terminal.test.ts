@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { bearer, portOf } from "./http.ts";
+import { closeCodes } from "../../src/api/terminal.ts";
+import { ask, bearer, portOf } from "./http.ts";
 import { newRepository, removeHomes, type Stage, startStage } from "./stage.ts";
 
 let stage: Stage;
@@ -72,4 +74,40 @@ test("a plain request, and an upgrade to something else, are told what is wrong"
     socket.on("close", () => resolve(text));
   });
   expect(answer).toMatch(/^HTTP\/1\.1 426 /);
+});
+
+test("an open WebSocket knows when its credential counts no longer, and a browser's is closed when it is signed out", async () => {
+  const own = await startStage({
+    upgradings: {
+      watchTerminal: async () => (socket) =>
+        socket.onMessage(async () => socket.send(String(await socket.isAllowed()), () => {})),
+    },
+  });
+  const open = async (headers: Readonly<Record<string, string>>, query = "") => {
+    const socket = new WebSocket(`ws://${own.tcp.address}${path}${query}`, { headers });
+    await once(socket, "open");
+    const isAllowed = async () => {
+      socket.send("?");
+      return String((await once(socket, "message"))[0]);
+    };
+    return { socket, isAllowed };
+  };
+  try {
+    const { link } = (await own.ask("/v1/web/links", { json: {} })).json;
+    const origin = `http://${own.tcp.address}`;
+    const sent = { json: { secret: link.split("=")[1] }, headers: { origin } };
+    const signedIn = await ask(own.tcp, "/v1/web/sessions", sent);
+    const cookie = String(signedIn.headers["set-cookie"]).split(";")[0] ?? "";
+    const browser = await open({ cookie, origin }, `?key=${signedIn.json.key}`);
+    const program = await open(bearer(own.human));
+    expect([await browser.isAllowed(), await program.isAllowed()]).toEqual(["true", "true"]);
+    own.core.callers.useHuman("sbh_another");
+    expect([await browser.isAllowed(), await program.isAllowed()]).toEqual(["true", "false"]);
+    const closed = once(browser.socket, "close");
+    await own.core.sessions.endAll();
+    expect((await closed)[0]).toBe(closeCodes.denied);
+    program.socket.close();
+  } finally {
+    await own.close();
+  }
 });

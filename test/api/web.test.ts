@@ -303,6 +303,18 @@ describe("a cookie", () => {
     expect([status, json.error.hint]).toEqual([404, "To list those that are: signalbox web --sessions"]);
   });
 
+  test("is over when the port for browsers is closed, also if a configured port stays open; so are its streams and links", async () => {
+    const browser = await signedIn();
+    const { cookie, key } = browser;
+    const stream = await openStream(`/v1/stream?key=${key}`, { cookie, "sec-fetch-site": "same-origin" });
+    const unused = await newSecret();
+    expect((await stage.ask("/v1/web", { method: "DELETE" })).json).toMatchObject({ ended: 1 });
+    await stream.closed;
+    expect((await over("/v1/status", { headers: of(browser) })).status).toBe(401);
+    expect(codeOf(await signIn(unused))).toEqual([401, "caller.unknown"]);
+    expect(await stage.core.store.webKeys.list()).toEqual([]);
+  });
+
   test("counts after a restart of the daemon; the store's files have no secret", async () => {
     const home = newHome();
     const before = await startStage({ home });

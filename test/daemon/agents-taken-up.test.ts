@@ -4,6 +4,7 @@ import { assignAgent, cleanAgents } from "../../src/daemon/requests/agents.ts";
 import { pause } from "../../src/daemon/requests/daemon.ts";
 import type { Run } from "../../src/ports/records.ts";
 import { sampleDecision } from "../contracts/samples.ts";
+import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { agentStage, meter } from "./agent-stage.ts";
 
 const once = `
@@ -69,6 +70,31 @@ test("a run that the daemon was about to end when it died is ended after the res
   await isIn("late");
   expect(await processes.look("t1-1")).toMatchObject({ kind: "ended", cause: "killed" });
   expect((await run()).word).toBe("stall");
+});
+
+test("a run that a person ends while the daemon adopts its runs is ended for that reason, which counts as no attempt", async () => {
+  const memory = createMemoryStore();
+  let meanwhile = async () => {};
+  const list: typeof memory.runs.list = async (filter) => {
+    const found = await memory.runs.list(filter);
+    await meanwhile();
+    return found;
+  };
+  const stage = await agentStage(once, () => [{ hang: true }], { ...memory, runs: { ...memory.runs, list } });
+  stage.time.skew = 10 ** 13;
+  await stage.create("t1");
+  await stage.hasStarted();
+  await restarted(stage, async () => {
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      const run = await memory.runs.get("t1/worker#1");
+      const ending = { word: "lost", reason: "A person cancels the task." } as const;
+      if (run?.started !== undefined) await memory.runs.put({ ...run, started: { ...run.started, ending } });
+    };
+  });
+  await stage.until(async () => (await memory.runs.get("t1/worker#1"))?.endedAt);
+  expect(await memory.runs.get("t1/worker#1")).toMatchObject({ word: "lost", error: "A person cancels the task." });
+  expect((await memory.getTask("t1"))?.task.status).toBe("brewing");
 });
 
 test("a run that was about to sleep when the daemon died is asleep after the restart, also during a pause: its program is ended", async () => {

@@ -264,10 +264,11 @@ test("a call that cannot be recorded in the history is recorded there later, how
   let isFull = true;
   const full: Store = {
     ...store,
-    async addEvents(task, events, at) {
+    async addEvents(...given) {
+      const [, events] = given;
       if (isFull && events.some(({ type }) => type === "person.called"))
         throw new Fault("store.lost", "The file was deleted.");
-      return store.addEvents(task, events, at);
+      return store.addEvents(...given);
     },
   };
   const { create, rest, phone, calledFor } = await stage({}, full);

@@ -46,6 +46,7 @@ states:
     next: resting
   repeated: { do: [post_comment], next: resting }
   joined: { do: [merge_pr], next: served }
+  proved: { do: [run_tests, merge_pr], next: served }
   worked: { agent: { role: scout, prompt: look }, next: resting }
   swept: { do: [delete_remote_branch], next: resting }
   synced: { do: [sync_repo], next: resting }
@@ -55,7 +56,7 @@ states:
   dropped: { terminal: true, outcome: cancelled }
 transitions:
   - { from: todo, to: busy, hooks: [acquire_workspace] }
-  - { from: [todo, busy, pushed, offered, said, reviewed, repeated, joined, swept, resting], to: [pushed, offered, said, reviewed, repeated, joined, swept, synced, guarded, worked], by: human }
+  - { from: [todo, busy, pushed, offered, said, reviewed, repeated, joined, proved, swept, resting], to: [pushed, offered, said, reviewed, repeated, joined, proved, swept, synced, guarded, worked], by: human }
   - { from: [resting, joined], to: served, hooks: [close_ticket] }
   - { from: guarded, to: served, by: human }
   - { from: any, to: dropped, by: human, hooks: [release_workspace] }
@@ -160,6 +161,8 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
     performers: () => ({
       spawn_agent: async () => {},
       notify: async ({ params }) => void notes.push(String(params.message)),
+      // A test sets which commit they ran on.
+      run_tests: async () => {},
     }),
     git: gitPort,
     workspacesOf,

@@ -71,6 +71,28 @@ test("without a remote nothing is pushed, and the pull request is recorded local
   expect(github.requests).toEqual([]);
 });
 
+test("without a remote a branch of the user's that has diverged is left alone, and one that is behind follows", async () => {
+  const { begin, move, git, commit, repository, until, core } = await forgeStage({ place: "alone" });
+  const { workspace } = await begin();
+  expect((await move("b1111", "pushed")).held).toBeUndefined();
+  const here = () => git(repository, "rev-parse", branch);
+  const second = commit(workspace, "more\n");
+  expect((await move("b1111", "pushed")).held).toBeUndefined();
+  expect(here()).toBe(second);
+  const own = git(repository, "commit-tree", "-p", `${second}~1`, "-m", "mine", `${second}^{tree}`);
+  git(repository, "update-ref", `refs/heads/${branch}`, own);
+  expect((await move("b1111", "pushed")).held?.reason).toContain(
+    `Your branch "${branch}" has commits that the task's work lacks.`,
+  );
+  expect(here()).toBe(own);
+  // The user has merged the work into it, so nothing is to be pushed.
+  const merged = git(repository, "commit-tree", "-p", own, "-p", second, "-m", "both", `${second}^{tree}`);
+  git(repository, "update-ref", `refs/heads/${branch}`, merged);
+  await core.submit("b1111", { kind: "continue", actor: human });
+  await until("b1111", ({ task }) => task.status === "resting");
+  expect(here()).toBe(merged);
+});
+
 test("without a forge the merge queue merges the work, and the record of the pull request says so", async () => {
   const { beginHere, move, store, git, project } = await forgeStage({ place: "alone" });
   await beginHere();

@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { sortRows } from "../../src/api/patch-rows.ts";
 import { taskSorts } from "../../src/api/task-lists.ts";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { createHandlers } from "../../src/daemon/handlers.ts";
+import { listTasks } from "../../src/daemon/requests/lists.ts";
+import { listTimeline } from "../../src/daemon/requests/timeline.ts";
+import type { Need } from "../../src/engine/needs.ts";
+import type { StoredTask } from "../../src/ports/store.ts";
 import { createMemoryStore } from "../memory-store/memory-store.ts";
 import { coreStage } from "./core-stage.ts";
 
@@ -20,6 +25,8 @@ transitions:
   - { from: any, to: taste, by: human }
   - { from: any, to: served, by: human }
 `;
+
+type Needs = Readonly<Record<string, readonly Need[]>>;
 
 interface Row {
   readonly id: string;
@@ -156,6 +163,61 @@ test("a row says when its state began, what a person is asked, and what is not k
   expect(row?.ask).toMatchObject({ command: row?.needs[0]?.command, text: row?.needs[0]?.brief });
   await core.close();
 });
+
+test("a task with several needs has waited since the first of them, wherever that is in the list of its needs", async () => {
+  const { core, create, rest } = await stage();
+  for (const id of ["t1", "t2", "t3"]) await create(id);
+  await rest(1_000);
+  const need = (since: number) => ({ reason: "approval", text: "", command: "", since });
+  const needs = { t1: [need(50), need(10), need(90)], t2: [need(20)], t3: [need(5)] } as unknown as Needs;
+  const waiting = {
+    ...core.needs,
+    all: async () => new Map(Object.entries(needs)),
+    of: async ({ task }: StoredTask) => needs[task.id] ?? [],
+  };
+  const about = { params: {}, query: { sort: "waiting" }, body: {}, caller: { kind: "human" }, folder: "" };
+  const { tasks } = await listTasks({ ...core, needs: waiting })(about as never);
+  expect(tasks.map(({ id }) => id)).toEqual(["t3", "t1", "t2"]);
+  // A list on a screen is kept in the same order.
+  expect(sortRows(tasks.toReversed(), "waiting").map(({ id }) => id)).toEqual(["t3", "t1", "t2"]);
+  await core.close();
+});
+
+test("a task with several needs waits for a person in the time line since the first of them", async () => {
+  const { core, create, rest, clock } = await stage();
+  await create("t1");
+  await rest(10_000);
+  const now = clock.now();
+  const needs = [now - 1_000, now - 7_000, now - 3_000].map((since) => ({ since })) as unknown as readonly Need[];
+  const about = { params: {}, query: {}, body: {}, caller: { kind: "human" }, folder: "" };
+  const { tasks } = await listTimeline({ ...core, needs: { ...core.needs, of: async () => needs } })(about as never);
+  const from = new Date(now - 7_000).toISOString();
+  expect(tasks[0]?.stretches.at(-1)).toMatchObject({ kind: "me", from, until: new Date(now).toISOString() });
+  await core.close();
+});
+
+test.each(["newest", "updated", "waiting"] as const)(
+  "a page of exactly as many tasks as are wanted has every task once, and the one after it none (%s)",
+  async (sort) => {
+    const { core, create, rest, list, move } = await stage();
+    for (const id of ["t1", "t2", "t3", "t4"]) {
+      await create(id);
+      await rest(1_000);
+    }
+    await move("t2", "taste");
+    await rest(1_000);
+    const whole = (await list({ sort })).tasks.map(({ id }) => id);
+    expect(whole).toHaveLength(4);
+    const exact = await list({ sort, limit: "4" });
+    expect(exact.tasks.map(({ id }) => id)).toEqual(whole);
+    expect(exact.next).toBeNull();
+    const first = await list({ sort, limit: "2" });
+    const second = await list({ sort, limit: "2", before: String(first.next) });
+    expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(whole);
+    expect(second.next).toBeNull();
+    await core.close();
+  },
+);
 
 test("a task that waits for its turn is queued, one that owes the rest of its last move is over", async () => {
   const { core, create, rest, list } = await stage();

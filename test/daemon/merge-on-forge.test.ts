@@ -127,6 +127,26 @@ test("a workflow's merge on the forge stops for a person where the work changes 
   expect(github.requests.filter(({ method }) => method === "PUT")).toHaveLength(1);
 });
 
+test("a workflow's merge on the forge is refused where the tests of its state ran on another commit", async () => {
+  const { begin, move, until, github, remote, remoteAt, core, git, commit } = await forgeStage();
+  const { workspace } = await begin();
+  const old = git(workspace, "rev-parse", "HEAD");
+  commit(workspace, "stronger\n");
+  await move("b1111", "offered");
+  const review = { id: 1, pull: 1, author: "ann", association: "MEMBER", body: "" };
+  github.state.reviews.push({ ...review, state: "APPROVED", commit: remoteAt(branch) ?? "" });
+  git(remote, "update-ref", "refs/heads/main", remoteAt(branch) ?? "");
+  const puts = () => github.requests.filter(({ method }) => method === "PUT").length;
+  await core.submit("b1111", {
+    ...{ kind: "edit", actor: { role: "engine" } },
+    set: { tested: { commit: old, word: "ok" } },
+  });
+  await core.submit("b1111", { kind: "move", to: "proved", actor: human });
+  const held = await until("b1111", ({ task }) => task.held !== undefined);
+  expect([held.status, held.held?.word, puts()]).toEqual(["proved", "unmergeable", 0]);
+  expect(held.held?.reason).toContain(`The tests ran on ${old.slice(0, 10)}`);
+});
+
 test.each([
   ["brings in the remote's new commit needs no review", [], "served"],
   ["undoes the remote's new commit, which only the remote has, is not merged unreviewed", ["-s", "ours"], "joined"],

@@ -50,6 +50,7 @@ function commit({ git }: GitStage, folder: string, files: Readonly<Record<string
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
   git(folder, "add", ...Object.keys(files));
   git(folder, "commit", "-qm", message);
+  return git(folder, "rev-parse", "HEAD");
 }
 
 test("merged work is in the user's branch and checkout before the task is done, as a merge that names the task", async () => {
@@ -1099,6 +1100,35 @@ test("a workflow can merge by itself: a conflict goes back with the files, and c
   expect(show("recipe.md")).toBe("cocoa");
 });
 
+test("a workflow merges the present commit, not the one that was checked for a merge of an earlier stay", async () => {
+  const stage = await startStage({ flow: byItself });
+  const { work, core, until, show, store, task, git, types } = stage;
+  const folder = await work("b1111", { "cup.md": "full\n" });
+  const old = git(folder, "rev-parse", "HEAD");
+  const { entry } = await task("b1111");
+  const interrupted: Merge = {
+    ...{
+      id: "b1111",
+      project: "coffee",
+      task: "b1111",
+      at: 5,
+      target: "main",
+      strategy: "merge",
+      to: "",
+      by: "engine",
+    },
+    ...{ state: "lined-up", reason: "", files: [], commit: "", before: "", after: "", endedAt: undefined },
+  };
+  await store.merges.put({ ...interrupted, entry, only: old });
+  const now = commit(stage, folder, { "saucer.md": "clean\n" });
+  await core.submit("b1111", { kind: "continue", actor: human });
+  await until("b1111", ({ isOpen, task: { held } }) => !isOpen || held !== undefined);
+  expect(await store.merges.get("b1111")).toMatchObject({ state: "merged", only: now, commit: now });
+  expect([show("cup.md"), show("saucer.md")]).toEqual(["full", "clean"]);
+  // The earlier merge ends, and the first try of the new one succeeds.
+  expect(await types("b1111")).toEqual(["merge.failed", "merge.asked", "merge.landed"]);
+});
+
 test("a task whose work cannot be read is refused alone, not the tasks that are merged with it", async () => {
   const stage = await startStage();
   const { work, merge, core, show, store } = stage;
@@ -1127,11 +1157,12 @@ test("a merge whose person was told to wait continues, even if its outcome could
   await work("b1111", { "recipe.md": "more beans\n" });
   writeFileSync(join(repository, "recipe.md"), "mine\n");
   expect(await merge("b1111")).toMatchObject({ state: "waits" });
-  const merges = store.merges as { put: typeof store.merges.put };
-  const { put } = merges;
+  const writing = store as { addEvents: typeof store.addEvents };
+  const { addEvents } = writing;
   let isFull = true;
-  merges.put = async (record) => {
-    if (!isFull || record.state !== "merged") return put(record);
+  writing.addEvents = async (...given) => {
+    const [, , , recorded] = given;
+    if (!isFull || recorded?.state !== "merged") return addEvents(...given);
     isFull = false;
     throw new Fault("store.full", "The disk is full.", { retry: "later" });
   };

@@ -70,8 +70,9 @@ test("open questions are listed with their task, by project and in pages", async
     query: { limit: "1" },
   });
   expect(page.questions.map(({ task }) => task)).toEqual(["t3"]);
-  const rest1 = await open({ limit: "1", before: String(page.next) });
-  expect(rest1.map(({ task }) => task)).toEqual(["t1"]);
+  const last: typeof page = await ask("listQuestions", { query: { limit: "1", before: String(page.next) } });
+  expect([last.questions.map(({ task }) => task), last.next]).toEqual([["t1"], null]);
+  expect(await ask("listQuestions", { query: { limit: "2" } })).toMatchObject({ questions: [{}, {}], next: null });
   expect(await open({ project: "tea" })).toEqual([]);
   expect((await open({ task: "t1" })).map(({ id }) => id)).toEqual(["t1.2.1"]);
   await core.close();

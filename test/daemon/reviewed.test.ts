@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Caller } from "../../src/daemon/callers.ts";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { syncTask } from "../../src/daemon/requests/branch-task.ts";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
@@ -63,7 +64,8 @@ async function startReviewed(workflow = flow) {
     approve: (body: { unreviewed?: boolean } = {}) => approveTask(core)(asked(body)),
     goOn: (body: { unanswered?: boolean } = {}) => continueTask(core)(asked(body)),
     isDone: () => stage.until(id, ({ task }) => task.status === "done"),
-    diff: (query = {}) => diffTask(core)(asked(undefined as never, query)),
+    diff: (query = {}, caller: Caller = { kind: "human" }) =>
+      diffTask(core)({ ...asked(undefined as never, query), caller }),
     sync: () => syncTask(core)(asked({})),
     explained: () => explainTask(core)(asked(undefined)),
     explain: async () => (await explainTask(core)(asked(undefined))).blocked.map(({ reason }) => reason).join("\n"),
@@ -156,6 +158,20 @@ test("an approval is for the commit that the person was last shown", async () =>
   });
   expect(await approve({ unreviewed: true })).toMatchObject({ merge: { state: "merged" } });
   expect(mains("saucer.md")).toBe("saucer.md");
+});
+
+test("a diff that an agent reads, or that only begins at a named commit, does not count as shown to the person", async () => {
+  const { merge, diff, commit, reviewed, store } = await startReviewed();
+  const later = commit("saucer.md");
+  const credential = {
+    ...{ id: "", project: "coffee", task: id, at: 0, role: "worker", run: "worker#1" },
+    ...{ expiresAt: 9e15, revokedAt: undefined },
+  };
+  expect((await diff({}, { kind: "run", credential, isOver: false })).commit).toBe(later);
+  await diff({ from: reviewed });
+  await diff({ path: "saucer.md" });
+  expect(await store.seen.get(id)).toBeUndefined();
+  await expect(merge({ unreviewed: true })).rejects.toMatchObject({ code: "merge.unseen" });
 });
 
 test("the list of files of a diff that is not too long does not count as shown", async () => {

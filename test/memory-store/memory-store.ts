@@ -124,13 +124,7 @@ function createCollection<T extends Kept>(tables: Tables, kind: Kind, read: Run,
   const records = tables.kept[kind];
   const toRecord = ({ data }: KeptRow) => data.read() as T;
   return {
-    put: (record) =>
-      write(() => {
-        const { id, project, task, at } = record;
-        if (!tables.projects.has(project)) throw projectMissing(project);
-        if (task !== "") mustHaveTask(tables, task);
-        records.set(id, { project, task, at, data: snapshot(record) });
-      }),
+    put: (record) => write(() => putRecord(tables, kind, record)),
     get: (id) =>
       read(() => {
         const row = records.get(id);
@@ -145,6 +139,13 @@ function createCollection<T extends Kept>(tables: Tables, kind: Kind, read: Run,
       ),
     remove: (id) => write(() => void records.delete(id)),
   };
+}
+
+function putRecord(tables: Tables, kind: Kind, record: Kept): void {
+  const { id, project, task, at } = record;
+  if (!tables.projects.has(project)) throw projectMissing(project);
+  if (task !== "") mustHaveTask(tables, task);
+  tables.kept[kind].set(id, { project, task, at, data: snapshot(record) });
 }
 
 /** The links and sessions of browsers. */
@@ -171,11 +172,14 @@ export function createEvents(
   write: Run,
 ): Pick<Store, "addEvents" | "listEvents" | "listEventsBefore" | "lastEvent" | "lastNumber"> {
   return {
-    addEvents: (id, events, at) =>
+    addEvents: (id, events, at, merge) =>
       write(() => {
         if (id === "") return keepOfHome(tables, events, at);
         const task = mustHaveTask(tables, id);
-        keep(tables, task, prepare(tables, task, { revision: task.revision, at, events }));
+        const prepared = prepare(tables, task, { revision: task.revision, at, events });
+        // This checks the record before it changes anything.
+        if (merge !== undefined) putRecord(tables, "merges", merge);
+        keep(tables, task, prepared);
       }),
     listEvents: ({ task, project }, after, limit) =>
       read(() => {

@@ -306,8 +306,8 @@ export function createNotary(world: World): Store {
       }
       return all;
     },
-    async addEvents(task, events, at) {
-      await store.addEvents(task, events, at);
+    async addEvents(task, events, at, merge) {
+      await store.addEvents(task, events, at, merge);
       for (const { type, data } of events) if (type.startsWith("pr.")) note(`${task} ${type} ${JSON.stringify(data)}`);
     },
     async saveDocument(task, document, events, at) {

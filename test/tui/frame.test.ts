@@ -47,6 +47,14 @@ test("a task whose merge was undone is shown as undone, without the mark of a ta
   expect(lineOf({ undone: true })).toMatch(/✗ coffee#4 .* undone /);
 });
 
+test("a row says for how long the task has been in its state, not since when it exists or was changed", () => {
+  const hour = new Date(now - 3_600_000).toISOString();
+  const [line] = text(stateWith([row(1, { since: hour }), row(2, { createdAt: hour, updatedAt: hour })])).filter(
+    (each) => each.includes("coffee#1"),
+  );
+  expect(line).toMatch(/building +1h\b/);
+});
+
 test("columns are dropped by rank as the width shrinks, and the summary stays", () => {
   const seen = (columns: number) =>
     text(stateWith(tasks, { columns, share: 0 }))[1]

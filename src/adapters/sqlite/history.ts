@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Effect, TaskEvent } from "../../engine/decision.ts";
+import type { Merge } from "../../ports/records.ts";
 import type { Store, StoredEvent } from "../../ports/store.ts";
 import { chain, prepareReading, type Read, type Write } from "./connection.ts";
 import { taskMissing } from "./faults.ts";
@@ -63,6 +64,7 @@ export function createEvents(
   read: Read,
   write: Write,
   { append }: History,
+  putMerge: (merge: Merge) => void,
 ): Pick<Store, "addEvents" | "listEvents" | "listEventsBefore" | "lastEvent" | "lastNumber"> {
   const select = (condition: string, order = "") =>
     prepareReading<Row>(
@@ -99,7 +101,11 @@ export function createEvents(
   };
 
   return {
-    addEvents: (task, events, at) => write(() => append(task, events, at)),
+    addEvents: (task, events, at, merge) =>
+      write(() => {
+        append(task, events, at);
+        if (merge !== undefined) putMerge(merge);
+      }),
     listEvents: ({ task, project }, after, limit) =>
       read(() => {
         if (task !== undefined) return take(ofTask(after, task, project), after, limit);

@@ -94,18 +94,33 @@ export function createCollections(database: DatabaseSync, read: Read, write: Wri
   };
 }
 
-function createCollection<T extends Kept>(
-  database: DatabaseSync,
-  table: string,
-  read: Read,
-  write: Write,
-): Collection<T> {
+/** Puts a record of a kind, inside the caller's transaction. */
+export function createPut<T extends Kept>(database: DatabaseSync, table: string): (record: T) => void {
   const hasProject = database.prepare("select 1 from project where name = ?");
   const hasTask = database.prepare("select 1 from task where id = ?");
   const upsert = database.prepare(
     `insert into ${table} (id, project, task, at, data) values (?, ?, ?, ?, ?) on conflict (id) do update
      set project = excluded.project, task = excluded.task, at = excluded.at, data = excluded.data`,
   );
+  return (record) => {
+    const { id, project, task, at } = record;
+    if (hasProject.get(project) === undefined) throw projectMissing(project);
+    if (task !== "" && hasTask.get(task) === undefined) throw taskMissing(task);
+    upsert.run(id, project, orNull(task), at, JSON.stringify(record));
+  };
+}
+
+function orNull(task: string): string | null {
+  return task === "" ? null : task;
+}
+
+function createCollection<T extends Kept>(
+  database: DatabaseSync,
+  table: string,
+  read: Read,
+  write: Write,
+): Collection<T> {
+  const put = createPut<T>(database, table);
   const select = database.prepare(`select data from ${table} where id = ?`);
   const remove = database.prepare(`delete from ${table} where id = ?`);
   const list = (from: string) => database.prepare(`select data from ${table} ${from} order by at, position`);
@@ -116,16 +131,9 @@ function createCollection<T extends Kept>(
     both: list(`indexed by ${table}_by_task where task is ? and project = ?`),
   };
   const toRecord = (row: Record<string, unknown>) => JSON.parse(String(row.data)) as T;
-  const orNull = (task: string) => (task === "" ? null : task);
 
   return {
-    put: (record) =>
-      write(() => {
-        const { id, project, task, at } = record;
-        if (hasProject.get(project) === undefined) throw projectMissing(project);
-        if (task !== "" && hasTask.get(task) === undefined) throw taskMissing(task);
-        upsert.run(id, project, orNull(task), at, JSON.stringify(record));
-      }),
+    put: (record) => write(() => put(record)),
     get: (id) =>
       read(() => {
         const row = select.get(id);

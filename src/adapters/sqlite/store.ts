@@ -5,11 +5,19 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { syncFolder } from "../../durable-file.ts";
 import { Fault } from "../../fault.ts";
+import type { Merge } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import { type Connecting, connect, createWriter, type Read, toFault } from "./connection.ts";
 import { createEffects, createOwing } from "./effects.ts";
 import { checkHistory, createEvents, createHistory } from "./history.ts";
-import { createArtifacts, createCollections, createProjects, createWebKeys, createWorkflows } from "./records.ts";
+import {
+  createArtifacts,
+  createCollections,
+  createProjects,
+  createPut,
+  createWebKeys,
+  createWorkflows,
+} from "./records.ts";
 import { createDocuments, createLists, createTasks } from "./tasks.ts";
 
 /** Opens the store in a file, creating or upgrading it. Only one process may have it open; the daemon ensures that. */
@@ -37,7 +45,7 @@ export function createSqliteStore(database: DatabaseSync, path: string): Store {
     ...createTasks(database, write, { history, owing, putDocument, addArtifact }),
     ...createLists(database, read),
     ...documents,
-    ...createEvents(database, read, write, history),
+    ...createEvents(database, read, write, history, createPut<Merge>(database, "merge")),
     ...createEffects(database, read, write, owing, history),
     ...artifacts,
     ...createCollections(database, read, write),

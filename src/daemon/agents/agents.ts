@@ -69,6 +69,8 @@ export interface Agents {
   end(run: Run, end: ReportedEnd): Promise<EndedRun>;
   /** An idle run whose program was ended to make room: the run is alive but has no program. */
   isAsleep(run: string): boolean;
+  /** A person has control of a run's terminal: until the returned function is called, its program is not put to sleep. */
+  attend(run: string): () => void;
   /** Starts the program of a sleeping run so that a person can see it; undefined where the run is not asleep. */
   wakeUp(run: string): Promise<Run | undefined>;
   noticed(stored: StoredTask): void;
@@ -359,8 +361,7 @@ export function createAgents(given: AgentsPorts): Agents {
     },
     brake,
     end,
-    isAsleep: sleepers.isAsleep,
-    wakeUp: sleepers.wake,
+    ...{ isAsleep: sleepers.isAsleep, attend: sleepers.attend, wakeUp: sleepers.wake },
     noticed(stored) {
       const { task, isOpen } = stored;
       if (!isOpen) track(endTask(task.id));

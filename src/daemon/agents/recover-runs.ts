@@ -60,10 +60,13 @@ export async function recoverRuns(ports: RecoverPorts): Promise<void> {
     }
     // The owed effect starts a run whose program was not started yet.
     if (run.pid === 0 && (await isOwed(given, task.id, run.key))) continue;
+    // A person may have asked for the run's end since: the record has the reason then.
+    const now = await store.runs.get(run.id);
+    if (now === undefined || now.endedAt !== undefined) continue;
     // It keeps the seat until the first check; if it is idle then, it releases the seat.
-    dispatch.seated({ ...seatOf(run), isAssumed: true });
-    ports.watch(run);
-    await ports.adoptIdle(run);
+    dispatch.seated({ ...seatOf(now), isAssumed: true });
+    ports.watch(now);
+    await ports.adoptIdle(now);
   }
   for (const run of sleeping) await ports.adoptAsleep(run);
   if (hasWindows) await closeStrays(given).catch(onError);

@@ -7,11 +7,13 @@ import { drive, loadText } from "../../../test/engine/drive.ts";
 import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { removeFolder } from "../../../test/remove-folder.ts";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { makePrivateFolder } from "../../home/make-folder.ts";
 import { homePlaces } from "../../home/places.ts";
 import { createTurns } from "../../keyed.ts";
 import type { Run } from "../../ports/records.ts";
 import { createDispatch } from "./dispatch.ts";
 import { createSleepers, type SleeperPorts } from "./sleepers.ts";
+import type { RunWatch } from "./watch-run.ts";
 
 const workflow = loadText(
   `version: 1
@@ -30,6 +32,7 @@ prompts: { p: Go }`,
 async function sleeping({ untold = 1, isWanted = true } = {}) {
   const home = mkdtempSync(join(tmpdir(), "signalbox-sleepers-"));
   onTestFinished(() => removeFolder(home));
+  makePrivateFolder(homePlaces(home).run);
   const clock = createScriptedClock(1_000_000);
   const store = createMemoryStore();
   await store.addProject(sampleProject());
@@ -41,13 +44,21 @@ async function sleeping({ untold = 1, isWanted = true } = {}) {
   const dispatch = createDispatch({ clock, caps, rankOf, paused: () => undefined });
   const ended: (readonly [string, string])[] = [];
   const seats: number[] = [];
+  const closed: string[] = [];
+  const inTurn = createTurns();
   const works: Promise<unknown>[] = [];
   const sleepers = createSleepers({
-    ...{ store, clock, dispatch, places: homePlaces(home), inTurn: createTurns() },
+    ...{ store, clock, dispatch, places: homePlaces(home), inTurn },
     workflowOf: async () => workflow,
     harnesses: () => new Map([["any", { name: "any" }]]),
-    mail: { untold: async () => Array.from({ length: untold }) },
-    terminal: { close: async () => void seats.push(dispatch.atWork()) },
+    mail: { untold: async () => Array.from({ length: untold }), waits: () => false, isTelling: () => false },
+    terminal: {
+      close: async (name: string) => {
+        closed.push(name);
+        seats.push(dispatch.atWork());
+      },
+    },
+    ...{ config: () => ({ agentsLive: 0 }), isWatched: () => true, unwatch() {}, log: { info() {} } },
     processes: { sweep: async () => true },
     unlessHeld: (_: Run, open: (check: () => void) => Promise<Run>) => open(() => {}),
     end: async (run: Run, { word }: { readonly word: string }) => void ended.push([run.key, word]),
@@ -68,7 +79,7 @@ async function sleeping({ untold = 1, isWanted = true } = {}) {
   };
   await sleepers.adopted(run);
   await pass(0);
-  return { sleepers, dispatch, ended, seats, pass };
+  return { sleepers, dispatch, ended, seats, closed, store, run, inTurn, pass };
 }
 
 test("the daemon tries four times to wake a sleeping run, each time with a new seat, and then the run is lost", async () => {
@@ -79,6 +90,49 @@ test("the daemon tries four times to wake a sleeping run, each time with a new s
   expect([seats, dispatch.atWork(), ended]).toEqual([[1, 1, 1], 0, []]);
   for (let i = 0; i < 10; i++) await pass(20_000);
   expect([seats, dispatch.atWork(), ended]).toEqual([[1, 1, 1, 1], 0, [["coder#1", "lost"]]]);
+});
+
+test("an idle run goes to sleep to make room, but not while somebody watches its terminal, or has begun to meanwhile", async () => {
+  const { sleepers, pass, closed, store, run, inTurn } = await sleeping({ isWanted: false });
+  const watchOf = (watchers: number, key: string, since = 0) => {
+    const started = { name: key, mode: "session", raised: "" };
+    const own = { ...run, id: `t1/${key}`, key, started };
+    const pane = { watchers, dead: undefined };
+    const watch = {
+      ...{ run: own, started, harness: { can: { resume: true } }, pane },
+      signs: { activity: "idle", since, promptCount: 1 },
+      keep: async () => {},
+      readRest: async () => {},
+    };
+    return watch as unknown as RunWatch & { readonly pane: { watchers: number } };
+  };
+  sleepers.tend([watchOf(1, "watched#1"), watchOf(0, "fresh#1", 995_000), watchOf(0, "idle#1", 5)]);
+  await pass(0);
+  expect(closed).toEqual(["idle#1"]);
+  // It goes to sleep inside the mutex of its messages, which is taken while somebody attaches.
+  const late = watchOf(0, "late#1");
+  const gate = Promise.withResolvers<void>();
+  void inTurn("mail t1/late#1", () => gate.promise);
+  sleepers.tend([late]);
+  late.pane.watchers = 1;
+  gate.resolve();
+  await pass(0);
+  expect(closed).toEqual(["idle#1"]);
+  // A person who types in a browser is in no tmux.
+  const typed = watchOf(0, "typed#1");
+  const release = ["one", "two"].map(() => sleepers.attend("t1/typed#1"));
+  for (const [i, stop] of release.entries()) {
+    sleepers.tend([typed]);
+    await pass(0);
+    expect([i, closed]).toEqual([i, ["idle#1"]]);
+    stop();
+    stop();
+  }
+  sleepers.tend([typed]);
+  await pass(0);
+  expect(closed).toEqual(["idle#1", "typed#1"]);
+  const slept = (await store.listEvents({ task: "t1" }, 0, 100)).filter(({ event }) => event.type === "agent.slept");
+  expect(slept.map(({ event }) => event.data.run)).toEqual(["idle#1", "typed#1"]);
 });
 
 test("a sleeping run that its task no longer wants is not woken, and keeps no seat", async () => {

@@ -59,6 +59,11 @@ interface Sleepers {
   noticed(task: Task): Promise<void>;
   /** Adopts a run that was asleep when the previous daemon died. */
   adopted(run: Run): Promise<void>;
+  /**
+   * A person has control of the run's terminal elsewhere than in tmux: its program is not ended. Returns the function that says
+   * that the person has released it.
+   */
+  attend(run: string): () => void;
   forget(run: string): void;
   forgetTask(task: string): void;
 }
@@ -74,6 +79,8 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
   const asleep = new Map<string, Run & { readonly started: StartedRun }>();
   const rousing = new Set<string>();
   const goingToSleep = new Set<string>();
+  /** How many people have control of a run. */
+  const attended = new Map<string, number>();
 
   const maySleep = (watch: RunWatch) => {
     const { run, started, signs, pane, harness } = watch;
@@ -81,6 +88,7 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
       isIdle(watch) &&
       clock.now() - signs.since >= minIdle &&
       pane?.watchers === 0 &&
+      !attended.has(run.id) &&
       started.raised === "" &&
       started.ending === undefined &&
       // A failed run is retried when its limit is over, and only while it is watched.
@@ -201,6 +209,17 @@ export function createSleepers(ports: SleeperPorts): Sleepers {
       if (run.started === undefined) return;
       asleep.set(run.id, { ...run, started: run.started });
       await rouseIfNeeded(run);
+    },
+    attend(run) {
+      attended.set(run, (attended.get(run) ?? 0) + 1);
+      let isOver = false;
+      return () => {
+        if (isOver) return;
+        isOver = true;
+        const left = (attended.get(run) ?? 1) - 1;
+        if (left > 0) attended.set(run, left);
+        else attended.delete(run);
+      };
     },
     forget: (run) => void asleep.delete(run),
     forgetTask(task) {

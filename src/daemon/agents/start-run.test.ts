@@ -38,6 +38,10 @@ async function start({
   resume = "",
   prepares = async () => {},
   opens = async () => {},
+  reserves = (): boolean => true,
+  blocks = (): boolean => false,
+  identifies = async () => {},
+  notes = async () => {},
 } = {}) {
   const home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
   onTestFinished(() => removeFolder(home));
@@ -67,15 +71,19 @@ async function start({
   const rankOf = async () => ({ ways: 1, priority: 0, order: 1 });
   const dispatch = createDispatch({ clock, caps, rankOf, paused: () => (isPaused ? "It is paused." : undefined) });
   let secrets = 0;
+  let looks = 0;
+  const block = { text: "The budget is taken.", fix: "", owner: "t1", needsPerson: false };
   const brakePorts = { store, clock, places, terminal: {}, processes: scripted, known: () => [] };
   const note = (run: Run, ending: object) =>
     store.runs.put({ ...run, started: { ...run.started, ending } } as unknown as Run);
   const brake = createBrake({ ...brakePorts, note, onError() {} } as never);
   const discarded: string[] = [];
   const watched: Run[] = [];
+  const runs = { ...store.runs, put: (run: Run) => notes().then(() => store.runs.put(run)) };
+  const noting = { ...store, runs };
   const ports = {
-    ...{ store, clock, places, dispatch, log: { info() {} }, terminal: createScriptedTerminal(clock) },
-    table: { identify: async (pid: number) => ({ boot: "b", pid, start: "1" }) },
+    ...{ store: noting, clock, places, dispatch, log: { info() {} }, terminal: createScriptedTerminal(clock) },
+    table: { identify: (pid: number) => identifies().then(() => ({ boot: "b", pid, start: "1" })) },
     ids: { secret: () => String(++secrets).padStart(48, "0") },
     callers: createCallers(store, clock, "sbh_x"),
     environment: { env: {}, home, places, allowed: () => [] },
@@ -92,8 +100,9 @@ async function start({
     },
     book: { check },
     budgets: {
-      blockOf: async () => undefined,
-      reserve: async (_: unknown, __: unknown, begin: Begin) => begin({}).then(() => true),
+      // The first look is before another run takes the budget.
+      blockOf: async () => (looks++ > 0 && blocks() ? block : undefined),
+      reserve: async (_: unknown, __: unknown, begin: Begin) => reserves() && begin({}).then(() => true),
     },
     config: () => agentConfig({}),
     tiersOf: async () => ({}),
@@ -223,6 +232,56 @@ test("a run that waited for a seat until the budget was spent is not started, an
   pause(false);
   await expect(spawned).rejects.toMatchObject({ code: "agents.budget" });
   expect([scripted.started, dispatch.atWork()]).toEqual([[], 0]);
+});
+
+test("a run whose budget another run takes before it starts releases its seat, and waits for the budget", async () => {
+  let isTaken = true;
+  const { dispatch, spawn, scripted, store } = await start({ reserves: () => !isTaken, blocks: () => isTaken });
+  const spawned = spawn();
+  await expect.poll(() => dispatch.blockOf("t1/coder#1")?.text).toBe("The budget is taken.");
+  expect([dispatch.atWork(), scripted.started, await store.runs.list({ task: "t1" })]).toEqual([0, [], []]);
+  // Another run can have the only seat meanwhile.
+  await dispatch.enter({ run: "t2/coder#1", task: "t2", project: "coffee", harness: "any" });
+  dispatch.left("t2/coder#1");
+  isTaken = false;
+  dispatch.wake();
+  await spawned;
+  expect([dispatch.atWork(), scripted.started.length]).toEqual([1, 1]);
+});
+
+test("a run that an earlier daemon has started and that still works is adopted with a seat, not started again", async () => {
+  for (const pid of [0, 7]) {
+    const { dispatch, spawn, scripted, store, watched } = await start();
+    await scripted.start({ id: "t1-1", argv: ["any"], env: {}, folder: "/", input: "" } as never);
+    const started = { name: "t1-1", mode: "turn", at: 1, part: 0 } as NonNullable<Run["started"]>;
+    await store.runs.put(earlier({ pid, started }));
+    await spawn();
+    expect([scripted.started.length, dispatch.atWork(), dispatch.isSeated("t1/coder#1")]).toEqual([1, 1, true]);
+    expect(watched.map(({ key }) => key)).toEqual(["coder#1"]);
+  }
+});
+
+test("a run that a person ends while it is adopted keeps the reason, so that its end counts as no attempt", async () => {
+  for (const at of ["identify", "put"] as const) {
+    const state = { isCancelled: false };
+    const cancelOnce = async (now: typeof at) => {
+      if (now !== at || state.isCancelled) return;
+      state.isCancelled = true;
+      // The cancellation is refused, so the task still wants the run.
+      await cancel(stage, async () => {});
+    };
+    const stage: Staged = await start({ identifies: () => cancelOnce("identify"), notes: () => cancelOnce("put") });
+    const { scripted, store, spawn, watched } = stage;
+    await scripted.start({ id: "t1-1", argv: ["any"], env: {}, folder: "/", input: "" } as never);
+    const started = { name: "t1-1", mode: "turn", at: 1, part: 0 } as NonNullable<Run["started"]>;
+    await store.runs.put(earlier({ pid: 0, started }));
+    // The performer tries again.
+    await spawn().catch((error) => expect(error).toMatchObject({ code: "agents.superseded", retry: "later" }));
+    await spawn();
+    expect([state.isCancelled, scripted.started.length]).toEqual([true, 1]);
+    expect((await store.runs.get("t1/coder#1"))?.started?.ending?.word).toBe("lost");
+    expect(watched.at(-1)?.started?.ending?.word).toBe("lost");
+  }
 });
 
 test("a run that could not be started releases its seat, and a retry gives it the same token", async () => {

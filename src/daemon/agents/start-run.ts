@@ -151,12 +151,22 @@ async function isThere({ terminal, processes }: StartPorts, started: StartedRun)
   return (await processes.look(processName(started))).kind !== "absent";
 }
 
-/** Adopts a run that an earlier attempt has started and may not have recorded. */
-async function adopt(ports: StartPorts, run: Run, task: Task): Promise<void> {
-  const { id, project, harness } = run;
+/**
+ * Adopts a run that an earlier attempt has started and may not have recorded. While a person ends the run it is not adopted:
+ * its record would lose the reason that the brake writes, and its end would be taken for a crash.
+ */
+async function adopt(ports: StartPorts, { id }: Run, task: Task): Promise<void> {
+  await ports.released({ id, task: task.id });
+  const run = await ports.store.runs.get(id);
+  if (run === undefined || run.endedAt !== undefined) return;
+  const { project, harness } = run;
   ports.dispatch.seated({ run: id, task: task.id, project, harness, isAssumed: true });
-  if (run.pid === 0) return noteStart(ports, task, await identified(ports, { ...run, pid: await pidOf(ports, run) }));
-  ports.watch(run);
+  await ports.unlessHeld(run, async (check) => {
+    if (run.pid !== 0) return ports.watch(run);
+    const found = await identified(ports, { ...run, pid: await pidOf(ports, run) });
+    check();
+    await noteStart(ports, task, found);
+  });
 }
 
 async function pidOf({ terminal, processes }: StartPorts, { started }: Run): Promise<number> {

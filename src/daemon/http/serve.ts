@@ -15,7 +15,7 @@ import type { WebSessions } from "../web-sessions.ts";
 import { type IdentifyPorts, identify } from "./identify.ts";
 import { acceptsGzip, type Page } from "./page.ts";
 import { type Door as CheckedDoor, checkRequest, checkSize, createMatcher, readBody } from "./request.ts";
-import { createStrangers, noStrangers, type Strangers } from "./strangers.ts";
+import { createStrangers, type Strangers } from "./strangers.ts";
 import { createUpgrades, type Upgrading } from "./upgrade.ts";
 
 /** Answers one route. Returns `undefined` where it writes the response itself. */
@@ -41,7 +41,7 @@ interface ServePorts extends IdentifyPorts {
 }
 
 interface Door extends CheckedDoor {
-  readonly strangers: Pick<Strangers, "admit">;
+  readonly strangers: Strangers;
 }
 
 interface Listening {
@@ -61,7 +61,10 @@ export interface SocketListening extends Listening {
 export async function serveSocket(ports: ServePorts, path: string): Promise<SocketListening> {
   // This process holds the lock, so the process that created this socket is gone.
   rmSync(path, { force: true, recursive: true });
-  const { server, upgrades } = createDoor(ports, { address: undefined, strangers: noStrangers });
+  const { server, upgrades } = createDoor(ports, {
+    address: undefined,
+    strangers: createStrangers(maxStrangers.socket),
+  });
   await listen(server, { path });
   chmodSync(path, 0o600);
   const own = statSync(path).ino;
@@ -76,24 +79,31 @@ export async function serveSocket(ports: ServePorts, path: string): Promise<Sock
 
 /** Listens on TCP, for browsers, on this machine only. */
 export async function serveTcp(ports: ServePorts, port: number): Promise<Listening> {
-  const strangers = createStrangers();
+  const strangers = createStrangers(maxStrangers.tcp);
   const door = { address: "", publicOrigin: () => ports.publicOrigin?.() ?? "", strangers };
   const { server, upgrades } = createDoor(ports, door);
-  server.maxConnections = maxConnections;
-  server.on("connection", strangers.add);
   await listen(server, { host: "127.0.0.1", port });
   const address = server.address();
   door.address = typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
   return { address: door.address, close: () => close(server, upgrades) };
 }
 
-/** Of the TCP port: every program of this machine can connect to it. The socket counts none of these connections. */
-const maxConnections = 256;
+/**
+ * How many connections may be open on which no person has made a request. Every program of this machine can connect to the TCP
+ * port; a browser opens six at once. On the socket, thirty agents have a few each, and one that opens many must leave room for
+ * the person.
+ */
+const maxStrangers = { tcp: 64, socket: 256 };
+/** How many connections of persons may be open besides: on the socket for 200 terminals, 100 event feeds and some requests. */
+const maxOfPersons = { tcp: 192, socket: 320 };
 
 const match = createMatcher<Route>(Object.values(routes) as readonly Route[]);
 
 function createDoor(ports: ServePorts, door: Door) {
   const server = createServer(slow, answerer(ports, door));
+  server.on("connection", door.strangers.add);
+  const way = door.address === undefined ? "socket" : "tcp";
+  server.maxConnections = maxStrangers[way] + maxOfPersons[way];
   // Without a listener, a connection that cannot be accepted because no file descriptor is left would end the daemon.
   server.on("error", (error) => ports.log.warn("A connection could not be accepted", { error }));
   const upgrades = createUpgrades({

@@ -8,17 +8,15 @@ export interface Strangers {
   admit(socket: Socket): void;
 }
 
-/** Each takes a file descriptor, of which the daemon needs some for its programs. A browser opens six at once. */
-const maxStrangers = 64;
-
-export function createStrangers(): Strangers {
+/** `max`: each connection takes a file descriptor, of which the daemon needs some for its programs. */
+export function createStrangers(max: number): Strangers {
   // In the order in which they were accepted.
   const open = new Set<Socket>();
   return {
     add(socket) {
       open.add(socket);
       socket.once("close", () => open.delete(socket));
-      if (open.size <= maxStrangers) return;
+      if (open.size <= max) return;
       const [oldest] = open;
       if (oldest === undefined) return;
       open.delete(oldest);
@@ -27,6 +25,3 @@ export function createStrangers(): Strangers {
     admit: (socket) => void open.delete(socket),
   };
 }
-
-/** Of a listener that only programs with access to the home can reach. */
-export const noStrangers: Pick<Strangers, "admit"> = { admit() {} };

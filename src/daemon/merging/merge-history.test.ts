@@ -33,6 +33,27 @@ test("merge.landed is recorded once, even if a recovery does not know that, and 
   expect(await store.merges.get("t1")).toEqual(merge);
 });
 
+test("whoever hears of a merge's event finds its record, which tells of the same", async () => {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  await store.createTask("coffee", sampleTask("t1"));
+  const found: unknown[] = [];
+  const heard = {
+    ...store,
+    async addEvents(...given: Parameters<typeof store.addEvents>) {
+      await store.addEvents(...given);
+      found.push((await store.merges.get("t1"))?.state);
+    },
+  };
+  const ports = { store: heard, clock: createScriptedClock() };
+  await noteMerge(ports, { ...merge, state: "lined-up" }, "merge.asked", { strategy: "merge" });
+  await noteMerge(ports, merge, "merge.landed", { after: "ccc" });
+  // What the history has already is recorded again, without another event.
+  await noteMerge(ports, { ...merge, reason: "Again." }, "merge.landed", { after: "ccc" });
+  expect(found).toEqual(["lined-up", "merged"]);
+  expect((await store.merges.get("t1"))?.reason).toBe("Again.");
+});
+
 test("a merge whose event could not be saved is not recorded either, so that a recovery after a crash repeats it", async () => {
   const store = createMemoryStore();
   await store.addProject(sampleProject());

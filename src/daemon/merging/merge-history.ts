@@ -6,8 +6,8 @@ import type { Clock } from "../../ports/system.ts";
 import { eventsOf } from "../project.ts";
 
 /**
- * Records the progress of a merge in the task's history, at least once: a crash may repeat an event. `merge.landed` is
- * recorded exactly once.
+ * Records the progress of a merge: its record and an event in the task's history, in one transaction. A crash before it may
+ * repeat what led to it. `merge.landed` is recorded exactly once.
  */
 export async function noteMerge<Type extends MergeEventType>(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
@@ -18,8 +18,8 @@ export async function noteMerge<Type extends MergeEventType>(
 ): Promise<void> {
   const event = { type, by, data: { target: merge.target, ...data }, set: {} } as TaskEvent;
   const isRecorded = type === "merge.landed" && (await lastLanding(store, merge.task)) === event.data.after;
-  if (!isRecorded) await store.addEvents(merge.task, [event], clock.now());
-  await store.merges.put(merge);
+  if (isRecorded) return store.merges.put(merge);
+  await store.addEvents(merge.task, [event], clock.now(), merge);
 }
 
 export type MergeEventType = Extract<TaskEventType, `merge.${string}`>;

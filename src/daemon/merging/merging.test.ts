@@ -3,6 +3,7 @@ import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { createTurns } from "../../keyed.ts";
+import type { Merge } from "../../ports/records.ts";
 import type { ProjectWorkspaces } from "../workspaces/project-workspaces.ts";
 import { newMerge } from "./merge-record.ts";
 import { createMerging, type MergingPorts } from "./merging.ts";
@@ -11,11 +12,17 @@ import { createMerging, type MergingPorts } from "./merging.ts";
 async function merge(commits: number, cutShort?: number, dirty = false) {
   const memory = createMemoryStore();
   const recorded: string[] = [];
+  const noteRecord = ({ endedAt, state }: Merge) => recorded.push(endedAt === undefined ? state : `${state}, ended`);
   const put: typeof memory.merges.put = async (record) => {
-    recorded.push(record.endedAt === undefined ? record.state : `${record.state}, ended`);
+    noteRecord(record);
     return memory.merges.put(record);
   };
-  const store = { ...memory, merges: { ...memory.merges, put } };
+  const addEvents: typeof memory.addEvents = async (...given) => {
+    const [, , , record] = given;
+    if (record !== undefined) noteRecord(record);
+    return memory.addEvents(...given);
+  };
+  const store = { ...memory, addEvents, merges: { ...memory.merges, put } };
   await store.addProject(sampleProject());
   const { task } = await store.createTask("coffee", sampleTask("t1", { workspace: "/w" }));
   let [tip, looks, published] = ["base", 0, 0];

@@ -2,7 +2,10 @@ import { expect, test, vi } from "vitest";
 import { sampleProject, sampleTask } from "../../../test/contracts/samples.ts";
 import { builtIn } from "../../../test/engine/drive.ts";
 import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
+import { createScriptedClock } from "../../../test/scripted-ports.ts";
+import { Fault } from "../../fault.ts";
 import type { Agents } from "../agents/agents.ts";
+import type { Trouble } from "../workspaces/trouble.ts";
 import { createNeeds, findNeeds, type NeedPorts, noticeRuns } from "./needs.ts";
 
 test("a task whose needs cannot be found hides neither the needs nor the calls of others", async () => {
@@ -36,6 +39,65 @@ test("a task whose needs cannot be found hides neither the needs nor the calls o
   expect(await needs.of(broken)).toEqual([]);
   expect(await needs.of(sound)).toMatchObject([{ reason: "approval" }]);
   expect(errors).toContainEqual(new RangeError("Invalid time value"));
+  await needs.stop();
+});
+
+/** Needs of tasks that wait for a person, over a store that notes which of them are read. */
+async function watchedNeeds(changes: Readonly<Record<string, Parameters<typeof sampleTask>[1]>>) {
+  const store = createMemoryStore();
+  await store.addProject(sampleProject());
+  const clock = createScriptedClock();
+  const read: string[] = [];
+  const getTask = (id: string) => {
+    read.push(id);
+    return store.getTask(id);
+  };
+  const state: { trouble?: Trouble | undefined; full?: Fault | undefined } = {};
+  const needs = createNeeds({
+    ...{ store: { ...store, getTask }, clock, workflowOf: async () => builtIn("minimal"), agents: () => undefined },
+    ...{ troubleOf: async () => state.trouble, unsaved: () => state.full, known: () => new Map() },
+    found: async () => {},
+    heard() {},
+    forgot() {},
+    onError(error) {
+      throw error;
+    },
+  });
+  for (const [id, change] of Object.entries(changes))
+    needs.heard(await store.createTask("coffee", sampleTask(id, { status: "reviewing", phase: "waiting", ...change })));
+  await clock.pass(1_000);
+  /** The tasks that are read in this time, and in the second after it. */
+  const readIn = async (milliseconds: number) => {
+    read.length = 0;
+    await clock.pass(milliseconds);
+    await clock.pass(1_000);
+    return [...new Set(read)].toSorted();
+  };
+  return { store, needs, state, readIn };
+}
+
+test("in a quiet minute only tasks with a workspace are read again, and all if the disk is full, or no longer", async () => {
+  const { needs, state, readIn } = await watchedNeeds({ t1: {}, t2: { workspace: "/w" }, t3: {} });
+  expect(await readIn(60_000)).toEqual(["t2"]);
+  state.trouble = { reason: "Its folder is gone.", fix: "" };
+  expect(await readIn(60_000)).toEqual(["t2"]);
+  expect((await needs.all()).get("t2")?.map(({ reason }) => reason)).toContain("workspace");
+  for (const full of [new Fault("store.full", "The disk is full."), undefined]) {
+    state.full = full;
+    expect(await readIn(60_000)).toEqual(["t1", "t2", "t3"]);
+    const isTold = (await needs.all()).get("t3")?.some(({ reason }) => reason === "disk");
+    expect(isTold).toBe(full !== undefined);
+  }
+  await needs.stop();
+});
+
+test("the end of a task lets the tasks be looked at that depend on others, and not all that are open", async () => {
+  const { store, needs, readIn } = await watchedNeeds({ t1: {}, t2: {}, t3: { dependsOn: ["t1:done"] }, t4: {} });
+  const stored = await store.getTask("t1");
+  if (stored === undefined) throw new Error("The task is there.");
+  needs.heard({ ...stored, isOpen: false });
+  // It is read once more, and t3 is looked at with what it depends on.
+  expect(await readIn(1_000)).toEqual(["t1", "t3"]);
   await needs.stop();
 });
 

@@ -48,6 +48,8 @@ interface NeedsPorts extends NeedPorts {
 interface Found {
   readonly revision: number;
   readonly needs: readonly Need[];
+  readonly hasWorkspace: boolean;
+  readonly hasDependencies: boolean;
 }
 
 /**
@@ -80,7 +82,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
       const isOpen = stored?.isOpen === true;
       const needs = isOpen ? await findNeeds(ports, stored, ports.known(id)) : [];
       if (!isOpen) open.delete(id);
-      else if (open.has(id)) open.set(id, { revision: stored.revision, needs });
+      else if (open.has(id)) open.set(id, foundAt(stored, needs));
       // Cleared only now: a request during the check must not get the old result.
       if (dirty.get(id) === mark) dirty.delete(id);
       if (stored === undefined) ports.forgot(id);
@@ -118,13 +120,17 @@ export function createNeeds(ports: NeedsPorts): Needs {
       });
     });
   };
+  const isDiskOutdated = (known: readonly Need[]) =>
+    known.some(({ reason }) => reason === "disk") !== (ports.unsaved?.() !== undefined);
   /** Nothing notifies the daemon of a deleted folder. */
   const isOutdated = async (task: Task, known: readonly Need[]) =>
-    known.some(({ reason }) => reason === "disk") !== (ports.unsaved?.() !== undefined) ||
+    isDiskOutdated(known) ||
     (task.workspace === "" ? undefined : await ports.troubleOf?.(task))?.reason !==
       known.find(({ reason }) => reason === "workspace")?.text;
   const lookForTrouble = async () => {
-    for (const [id, { needs }] of [...open]) {
+    for (const [id, { needs, hasWorkspace }] of [...open]) {
+      // Thousands of tasks may be open, few have a workspace, and only a workspace can be deleted unnoticed.
+      if (!hasWorkspace && !isDiskOutdated(needs)) continue;
       const stored = isStopped ? undefined : await store.getTask(id);
       if (stored?.isOpen && (await isOutdated(stored.task, needs).catch(() => true))) noticed(id);
     }
@@ -180,12 +186,14 @@ export function createNeeds(ports: NeedsPorts): Needs {
       const needs = await all();
       return { open: needs.size, needPerson: [...needs.values()].filter((each) => each.length > 0).length };
     },
-    heard({ task, isOpen }) {
+    heard(stored) {
+      const { task, isOpen } = stored;
       const { id } = task;
       ports.heard(task);
-      if (!open.has(id) && isOpen) open.set(id, { revision: 0, needs: [] });
-      // Tasks that depend on it may have become hopeless.
-      if (!isOpen && open.delete(id)) for (const each of open.keys()) markDirty(each);
+      if (!open.has(id) && isOpen) open.set(id, { ...foundAt(stored, []), revision: 0 });
+      // Tasks that depend on it may have become hopeless. Of many open tasks few depend on others.
+      if (!isOpen && open.delete(id))
+        for (const [each, { hasDependencies }] of open) if (hasDependencies) markDirty(each);
       markDirty(id);
       wake();
     },
@@ -196,6 +204,10 @@ export function createNeeds(ports: NeedsPorts): Needs {
       await underWay;
     },
   };
+}
+
+function foundAt({ revision, task }: StoredTask, needs: readonly Need[]): Found {
+  return { revision, needs, hasWorkspace: task.workspace !== "", hasDependencies: task.dependsOn.length > 0 };
 }
 
 /**

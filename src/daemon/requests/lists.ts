@@ -26,17 +26,19 @@ export function listTasks(core: Core): Handler<Routes["listTasks"]> {
     const isIndexed = isSearch || core.taskIndex.isReady();
     const found: { readonly stored: StoredTask; readonly needs: readonly Need[]; readonly cursor: number | string }[] =
       [];
-    for await (const { stored, cursor } of isIndexed ? sorted(core, query, sort) : newest(core, query, limit)) {
+    // One task more than is wanted tells whether there is a next page.
+    for await (const { stored, cursor } of isIndexed ? sorted(core, query, sort) : newest(core, query, limit + 1)) {
       const needs = await core.needs.of(stored);
       const isMeant =
         (onlyNeeding === undefined || needs.length > 0) &&
         (open === undefined || (await isOver(core, stored)) === (open === "false")) &&
         (group === undefined || (await groupOfTask(core, stored, needs)) === group);
       if (isMeant) found.push({ stored, needs, cursor });
-      if (found.length === limit) break;
+      if (found.length > limit) break;
     }
-    const tasks = await Promise.all(found.map(({ stored, needs }) => rowOf(core, stored, needs)));
-    return { tasks, next: found.length < limit ? null : (found.at(-1)?.cursor ?? null) };
+    const page = found.slice(0, limit);
+    const tasks = await Promise.all(page.map(({ stored, needs }) => rowOf(core, stored, needs)));
+    return { tasks, next: found.length > limit ? (page.at(-1)?.cursor ?? null) : null };
   };
 }
 

@@ -200,6 +200,7 @@ export function listQuestions(core: Core): Handler<Routes["listQuestions"]> {
     const before = wholeNumber("before", query.before, 0);
     const filter = { isOpen: true, ...(query.project === undefined ? {} : { project: query.project }) };
     const questions: QuestionView[] = [];
+    let shown: number | null = null;
     for (let last = before; ; ) {
       const page = await core.store.listTasks(
         filter,
@@ -207,9 +208,12 @@ export function listQuestions(core: Core): Handler<Routes["listQuestions"]> {
       );
       for (const stored of page) {
         const question = await questionOf(core, stored);
-        if (question !== undefined) questions.push(question);
-        if (questions.length === limit) return { questions, next: stored.order };
         last = stored.order;
+        if (question === undefined) continue;
+        // One question more than is wanted tells that there is a next page.
+        if (questions.length === limit) return { questions, next: shown };
+        questions.push(question);
+        shown = last;
       }
       if (page.length < pageSize) return { questions, next: null };
     }

@@ -8,6 +8,7 @@ import { findTask } from "../authorise.ts";
 import type { Core } from "../core.ts";
 import type { Asked, Handler } from "../handlers.ts";
 import { eventsOf, mustHave } from "../project.ts";
+import { seenOf } from "../reviewed.ts";
 import { isoTime, seenView } from "../views.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { graphOf } from "../workflow-graph.ts";
@@ -28,7 +29,7 @@ export function seeTask(core: Core): Handler<Routes["seeTask"]> {
     if (commit !== undefined) await mustBeCommit(core, stored, commit);
     const until = snoozedUntil === undefined ? undefined : timeIn(snoozedUntil);
     // Showing a diff writes the same record.
-    return core.inTurn(id, async () => {
+    return core.inTurn(seenOf(id), async () => {
       const before: Seen = (await core.store.seen.get(id)) ?? { id, project, task: id, at: 0, commit: "" };
       const { isUnread: _, ...rest } = before;
       const stays = unread ?? (revision === undefined && before.isUnread === true);

@@ -57,7 +57,7 @@ async function timelineOf(core: Core, stored: StoredTask, from: number, now: num
     core.workflows.get(workflowHash).catch(() => undefined),
   ]);
   const life: Life = {
-    ...{ createdAt, events, needSince: needs[0]?.since },
+    ...{ createdAt, events, needSince: needs.map(({ since }) => since).toSorted((a, b) => a - b)[0] },
     runs: runs.flatMap((run) => (run.started === undefined ? [] : [lifeRun(core, run, run.started)])),
     kindOf(name) {
       const state = workflow?.states[name];

@@ -172,7 +172,8 @@ function serveWatcher(serving: Serving, first: WatchedRun): void {
     if (isServing) return;
     isServing = true;
     for (let asked = requests.shift(); asked !== undefined && !isClosed; asked = requests.shift()) {
-      if (!(await socket.isAllowed().catch(() => true))) {
+      // Where this cannot be told, as with a broken store, nothing is typed.
+      if (!(await socket.isAllowed().catch(() => false))) {
         socket.close(closeCodes.denied, "The credential is no longer valid.");
         break;
       }

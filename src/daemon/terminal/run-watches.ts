@@ -72,6 +72,8 @@ function createRunWatch(ports: WatchPorts, first: Run & { readonly started: Star
   let isClosed = false;
   let cancelLook = () => {};
   let stopFeed = () => {};
+  /** Keeps the program from being put to sleep, while a watcher has control. */
+  let stopAttending = () => {};
 
   const changed = () => {
     for (const watcher of watchers) watcher.changed();
@@ -130,6 +132,7 @@ function createRunWatch(ports: WatchPorts, first: Run & { readonly started: Star
   const release = (by = holder?.watcher) => {
     if (holder === undefined || holder.watcher !== by) return;
     holder = undefined;
+    stopAttending();
     returnSize();
     tellControl();
   };
@@ -173,6 +176,7 @@ function createRunWatch(ports: WatchPorts, first: Run & { readonly started: Star
     take(watcher: Watcher, { as, force }: { readonly as: string; readonly force: boolean }) {
       if (holder !== undefined && holder.watcher !== watcher && !force) throw held(holder.view);
       if (holder?.watcher !== watcher) returnSize();
+      if (holder === undefined) stopAttending = agents?.attend(run.id) ?? (() => {});
       holder = { watcher, view: { as, since: isoTime(clock.now()) } };
       tellControl();
     },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Merge } from "../../../src/ports/records.ts";
 import type { StoredTask } from "../../../src/ports/store.ts";
 import { sampleArtifact, sampleDecision, sampleDocument, sampleEffect, sampleEvent, sampleTask } from "../samples.ts";
 import type { Stage } from "../stage.ts";
@@ -136,6 +137,28 @@ export function decisions(stage: Stage): void {
         { revision: 2, at: 3_000, event: { type: "task.attended" } },
       ]);
       await expect(stage.store.addEvents("t9", [], 1)).rejects.toMatchObject({ code: "store.missing" });
+    });
+
+    test("events about a merge are added together with its record, or neither is saved", async () => {
+      await stage.create("t1");
+      const merge: Merge = {
+        ...{ id: "t1", project: "coffee", task: "t1", at: 1, target: "main", strategy: "merge", to: "", by: "human" },
+        ...{ state: "merged", reason: "", files: [], commit: "a", before: "b", after: "c", endedAt: 2 },
+      };
+      const event = sampleEvent("merge.landed");
+      await stage.store.addEvents("t1", [event], 1, merge);
+      expect(await stage.store.merges.get("t1")).toEqual(merge);
+      const before = await stage.all("t1");
+      expect(before.at(-1)).toMatchObject({ event: { type: "merge.landed" } });
+      const later: Merge = { ...merge, state: "undone" };
+      for (const [task, wrong] of [
+        ["t1", { ...later, project: "tea" }],
+        ["t1", { ...later, task: "t9" }],
+        ["t9", later],
+      ] as const)
+        await expect(stage.store.addEvents(task, [event], 2, wrong)).rejects.toMatchObject({ code: "store.missing" });
+      expect(await stage.store.merges.get("t1")).toEqual(merge);
+      expect(await stage.all("t1")).toEqual(before);
     });
 
     test("changing objects that were passed in or returned does not change the stored data", async () => {
