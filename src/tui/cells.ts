@@ -1,6 +1,6 @@
 import { withoutHiding } from "./sgr.ts";
 
-/** A piece of a line: an SGR sequence, or a character with the marks that belong to it. */
+/** A piece of a line: an SGR sequence, a character with the marks that belong to it, or plain characters. */
 interface Piece {
   readonly text: string;
   /** Columns; 0 for an SGR sequence. */
@@ -15,11 +15,13 @@ interface Piece {
  * become U+FFFD.
  */
 export function safeText(text: string, isStyled = false): string {
-  if (plain.test(text)) return text;
+  // Nearly every line has nothing to replace but styles.
+  if (sureWidthOf(text) !== undefined)
+    return text.includes("\u001b") ? text.replace(styles, (_, codes: string) => (isStyled ? seen(codes) : "")) : text;
   return text
     .toWellFormed()
     .replace(escapes, (_, codes: string | undefined) =>
-      codes === undefined ? "␛" : isStyled ? `${keptMark}[${withoutHiding(codes)}m` : "",
+      codes === undefined ? "␛" : isStyled ? seen(codes).replace("\u001b", keptMark) : "",
     )
     .replaceAll("\t", "    ")
     .replace(controls, (character) => pictureOf(character.charCodeAt(0)))
@@ -27,6 +29,20 @@ export function safeText(text: string, isStyled = false): string {
     .replace(joining, "")
     .replace(hidden, "\ufffd");
 }
+
+/** The sequence of these codes, without those that hide text. Programs use few different ones. */
+function seen(codes: string): string {
+  const known = sequences.get(codes);
+  if (known !== undefined) return known;
+  const sequence = `\u001b[${withoutHiding(codes)}m`;
+  if (sequences.size >= maxSequences) sequences.clear();
+  sequences.set(codes, sequence);
+  return sequence;
+}
+const sequences = new Map<string, string>();
+const maxSequences = 500;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: SGR sequences.
+const styles = /\u001b\[([\d;:]*)m/g;
 
 /** The same on one line: line breaks and runs of spaces become one space. */
 export function safeLine(text: string): string {
@@ -64,26 +80,52 @@ const hidden =
 
 /** How many columns a line takes. */
 export function widthOf(line: string): number {
-  if (plain.test(line)) return line.length;
-  const known = widths.get(line);
-  if (known !== undefined) return known;
+  const sure = sureWidthOf(line);
+  if (sure !== undefined) return sure;
   let width = 0;
-  if (sureLine.test(line)) width = line.replace(sgr, "").length;
-  else for (const piece of piecesOf(line)) width += piece.width;
-  if (widths.size >= maxWidths) widths.clear();
-  widths.set(line, width);
+  for (const piece of piecesOf(line, true)) width += piece.width;
   return width;
 }
 
-/** A frame needs the width of a line several times, and the next frame has most of its lines again. */
-const widths = new Map<string, number>();
-const maxWidths = 2_000;
+/**
+ * The columns of a line in which every character takes one column in every terminal; undefined for other lines. Nearly every line
+ * is such a one, and a frame asks for the width of each several times, so that this makes nothing.
+ */
+function sureWidthOf(line: string): number | undefined {
+  let width = 0;
+  for (let at = 0; at < line.length; at++) {
+    const code = line.charCodeAt(at);
+    if (code === esc) {
+      const end = endOfStyle(line, at);
+      if (end < 0) return undefined;
+      at = end;
+    } else if (isSureCode(code)) width++;
+    else return undefined;
+  }
+  return width;
+}
+
+/** The place of the `m` that ends the SGR sequence that begins here; -1 where none begins. */
+function endOfStyle(line: string, start: number): number {
+  if (line.charCodeAt(start + 1) !== 0x5b) return -1;
+  for (let at = start + 2; at < line.length; at++) {
+    const code = line.charCodeAt(at);
+    if (code === 0x6d) return at;
+    // Digits, `:` and `;`.
+    if (code < 0x30 || code > 0x3b) return -1;
+  }
+  return -1;
+}
+
+const esc = 0x1b;
 
 /** Cuts a line that takes more than `width` columns, and ends it with `end`. Styles that are open at the cut are ended. */
 export function clip(line: string, width: number, end = "…"): string {
-  if (plain.test(line) && line.length <= width) return line;
   if (width <= 0) return "";
-  if (widthOf(line) <= width) return isStyleOpen(line) ? `${line}${reset}` : line;
+  return widthOf(line) <= width ? closed(line) : cutAt(line, width, end);
+}
+
+function cutAt(line: string, width: number, end: string): string {
   const room = width - end.length;
   let kept = "";
   let taken = 0;
@@ -95,16 +137,18 @@ export function clip(line: string, width: number, end = "…"): string {
   return `${kept}${end}${kept.includes("\u001b") ? reset : ""}`;
 }
 
-/** Whether a style may still be open at the end of a line. */
-function isStyleOpen(line: string): boolean {
+/** A line after which no style is open. */
+function closed(line: string): string {
   const last = line.lastIndexOf("\u001b");
-  return last >= 0 && !line.startsWith(reset, last);
+  return last < 0 || line.startsWith(reset, last) ? line : `${line}${reset}`;
 }
 
 /** A line of exactly `width` columns. */
 export function filled(line: string, width: number, align: "left" | "right" = "left", end = "…"): string {
-  const cut = clip(line, width, end);
-  const missing = width - widthOf(cut);
+  if (width <= 0) return "";
+  const own = widthOf(line);
+  const cut = own <= width ? closed(line) : cutAt(line, width, end);
+  const missing = width - (own <= width ? own : widthOf(cut));
   if (missing <= 0) return cut;
   const space = " ".repeat(missing);
   return align === "right" ? space + cut : cut + space;
@@ -153,12 +197,12 @@ export function wrapText(text: string, width: number): readonly string[] {
  * width terminals disagree about, the cursor is placed anew, so that no later column moves.
  */
 export function written(line: string, columns: number): { readonly bytes: string; readonly width: number } {
-  const width = widthOf(line);
-  const cut = width > columns ? clip(line, columns, "") : line;
-  if (width <= columns && (plain.test(line) || sureLine.test(line))) return { bytes: line, width };
+  const sure = sureWidthOf(line);
+  if (sure !== undefined && sure <= columns) return { bytes: line, width: sure };
+  const cut = clip(line, columns, "");
   let bytes = "";
   let at = 0;
-  for (const { text, width: own, isSure } of piecesOf(cut)) {
+  for (const { text, width: own, isSure } of piecesOf(cut, true)) {
     // Where a terminal gives it one column only, the other must not keep what was there.
     if (isSure) bytes += text;
     else bytes += `${own === 2 ? `  ${column(at)}` : ""}${text}${column(at + own)}`;
@@ -170,12 +214,35 @@ export function written(line: string, columns: number): { readonly bytes: string
 const column = (at: number) => `\u001b[${at + 1}G`;
 export const reset = "\u001b[0m";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: SGR sequences.
-const sgr = /\u001b\[[\d;:]*m/g;
-/** Characters of one column in every terminal, and SGR sequences. */
-const sureLine =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: SGR sequences.
-  /^(?:[\x20-\x7e\u00a1-\u00a8\u00aa-\u00ac\u00af-\u02ff\u0370-\u0377\u037a-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u203b\u203d-\u2048\u2190-\u2193\u2200-\u22ff\u2400-\u2426\u2500-\u259f\u25cb-\u25cf\ufffd]|\u001b\[[\d;:]*m)*$/;
+/** Characters that take one column in every terminal, as ranges of their codes. */
+const sureRanges: readonly (readonly [number, number])[] = [
+  ...([
+    [0x20, 0x7e],
+    [0xa1, 0xa8],
+    [0xaa, 0xac],
+    [0xaf, 0x2ff],
+    [0x370, 0x377],
+    [0x37a, 0x482],
+    [0x48a, 0x52f],
+  ] as const),
+  ...([
+    [0x2010, 0x2027],
+    [0x2030, 0x203b],
+    [0x203d, 0x2048],
+    [0x2190, 0x2193],
+    [0x2200, 0x22ff],
+  ] as const),
+  ...([
+    [0x2400, 0x2426],
+    [0x2500, 0x259f],
+    [0x25cb, 0x25cf],
+    [0xfffd, 0xfffd],
+  ] as const),
+];
+const sureCodes = new Uint8Array(0x10000);
+for (const [first, last] of sureRanges) sureCodes.fill(1, first, last + 1);
+const isSureCode = (code: number) => sureCodes[code] === 1;
+
 const pieceForm =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: SGR sequences.
   /\u001b\[[\d;:]*m|[\x20-\x7e]+(?!\p{M}|\u200c)|\P{M}(?:\p{M}|\u200c)*|(?:\p{M}|\u200c)+/gu;
@@ -188,12 +255,14 @@ const marks = /^(?:\p{M}|\u200c)/u;
 /** More marks than this on one character hide the lines around it. */
 const maxMarks = 3;
 
-function* piecesOf(line: string): Generator<Piece> {
+/** The pieces of a line. Where nothing is cut, plain characters that follow each other can be one piece (`areWhole`). */
+function* piecesOf(line: string, areWhole = false): Generator<Piece> {
   for (const [text] of line.matchAll(pieceForm)) {
     const first = text.charCodeAt(0);
-    if (first === 0x1b) yield { text, width: 0, isSure: true };
-    else if (plain.test(text)) for (const character of text) yield { text: character, width: 1, isSure: true };
-    else yield pieceOf(text);
+    if (first === esc) yield { text, width: 0, isSure: true };
+    else if (!plain.test(text)) yield pieceOf(text);
+    else if (areWhole) yield { text, width: text.length, isSure: true };
+    else for (const character of text) yield { text: character, width: 1, isSure: true };
   }
 }
 
@@ -203,6 +272,6 @@ function pieceOf(text: string): Piece {
   const [base = "", ...others] = [...shown];
   const whole = others.length > maxMarks ? base + others.slice(0, maxMarks).join("") : shown;
   const isWide = wide.test(base) || emoji.test(base);
-  const isSure = others.length === 0 && (surelyWide.test(base) || sureLine.test(base));
+  const isSure = others.length === 0 && (surelyWide.test(base) || sureWidthOf(base) !== undefined);
   return { text: whole, width: isWide ? 2 : 1, isSure };
 }

@@ -15,7 +15,8 @@ export interface Entry {
   readonly command: string;
   /** A heading, which the cursor passes over. */
   readonly isHead?: true;
-  draw(width: number, style: Style): string;
+  /** Exactly `width` columns. */
+  draw(width: number, style: Style, state: State): string;
 }
 
 /** The lines of the present screen. `describe` says an event in words. */
@@ -56,7 +57,18 @@ const groupTitles: Readonly<Record<Group, string>> = {
   over: "Over",
 };
 
+/** The lines of the tasks, made anew only where the list is another: what their agents say comes when they are drawn. */
 function taskEntries(state: State): readonly Entry[] {
+  const parts = [state.tasks, state.filter, state.counts, state.isUnfolded];
+  if (listed?.parts.every((part, i) => part === parts[i])) return listed.entries;
+  const entries = makeTaskEntries(state);
+  listed = { parts, entries };
+  return entries;
+}
+
+let listed: { readonly parts: readonly unknown[]; readonly entries: readonly Entry[] } | undefined;
+
+function makeTaskEntries(state: State): readonly Entry[] {
   const groups = groupsOf(state.tasks);
   const { filter } = state;
   return (Object.keys(groupTitles) as Group[]).flatMap((group) => {
@@ -76,16 +88,16 @@ function taskEntries(state: State): readonly Entry[] {
         return filled(style.paint("title", `${fold}${groupTitles[group]} ${count}`), width);
       },
     };
-    return isFolded ? [head] : [head, ...rows.map((row) => taskEntry(row, state))];
+    return isFolded ? [head] : [head, ...rows.map(taskEntry)];
   });
 }
 
-function taskEntry(row: TaskRow, state: State): Entry {
+function taskEntry(row: TaskRow): Entry {
   return {
     key: row.id,
     task: row.id,
     command: row.ask?.command ?? "",
-    draw: (width, style) => filled(rowOf(row, state, widthsFor(state.tasks, width), style), width),
+    draw: (width, style, state) => rowOf(row, state, widthsFor(state.tasks, width), style, width),
   };
 }
 

@@ -81,7 +81,7 @@ function listLines(state: State, width: number, height: number, style: Style, de
   return Array.from({ length: height }, (_, row) => {
     const entry = entries[top + row];
     if (entry === undefined) return blank;
-    const line = filled(entry.draw(width, style), width, "left", style.more);
+    const line = entry.draw(width, style, state);
     return entry.key === place.key ? withCursor(entry, line, state, style) : line;
   });
 }

@@ -66,13 +66,13 @@ export function headOf(widths: Widths, style: Style): string {
 
 const right: ReadonlySet<Column> = new Set(["age", "lines", "cost"]);
 
-/** One line for a task. It is made anew only where something in it has changed. */
-export function rowOf(task: TaskRow, state: State, widths: Widths, style: Style): string {
+/** One line of `width` columns for a task. It is made anew only where something in it has changed. */
+export function rowOf(task: TaskRow, state: State, widths: Widths, style: Style, width: number): string {
   const run = runOf(state, task.id);
-  const parts = [run, age(task.since, state.now), widths, style, state.chosen.has(task.id)];
+  const parts = [run, age(task.since, state.now), widths, style, state.chosen.has(task.id), width];
   const known = drawn.get(task);
   if (known?.parts.every((part, i) => part === parts[i])) return known.line;
-  const line = makeRow(task, run, state, widths, style);
+  const line = filled(makeRow(task, run, state, widths, style), width);
   drawn.set(task, { parts, line });
   return line;
 }

@@ -41,7 +41,7 @@ test("tasks are in groups, one line each, and those that are over are folded", (
 test("a task whose merge was undone is shown as undone, without the mark of a task that is done", () => {
   const lineOf = (more: object) => {
     const task = row(4, { group: "over", outcome: "done", status: "done", ...more });
-    return withoutStyles(rowOf(task, stateWith([task]), widthsOf([task], 100), plainStyle));
+    return withoutStyles(rowOf(task, stateWith([task]), widthsOf([task], 100), plainStyle, 100));
   };
   expect(lineOf({})).toMatch(/✓ coffee#4 .* done /);
   expect(lineOf({ undone: true })).toMatch(/✗ coffee#4 .* undone /);
