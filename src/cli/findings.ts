@@ -85,6 +85,10 @@ const kinds: Readonly<Record<Step["what"], true>> = {
   did: true,
   children: true,
   limit: true,
+  "task-limit": true,
+  unsettled: true,
+  ticket: true,
+  complete: true,
 };
 
 function isExample(value: unknown): value is SavedExample {

@@ -37,13 +37,8 @@ const planted: readonly Planted[] = [
     bug: "a stuck agent recovers itself for ever",
     in: "crew",
     edits: [["      - { when: visits >= 3, action: mark_dead } # recovered twice: now a person\n", ""]],
-    found: [
-      "error rule-cycle queued",
-      "error rule-cycle testing",
-      "error rule-cycle merging",
-      "error rule-cycle stuck",
-    ],
-    said: "queued → ready → working → stuck → queued",
+    found: ["error rule-cycle working", "error rule-cycle testing", "error rule-cycle merging"],
+    said: "working → stuck → working",
   },
   {
     bug: "an agent may take steps for ever",

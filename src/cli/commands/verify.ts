@@ -188,7 +188,7 @@ export const verify = command({
     brief: "Prove that every task can reach an end, or show how one cannot",
     fullDescription: `Explores every position that a task can reach, with the engine that moves real tasks. Each finding has the shortest example: numbered steps and the route (↻ marks a cycle).
 
---json: { workflows: [{ name, file, hash, proved, positions, steps, variants, problems,
+--json: { workflows: [{ name, file, hash, proved, positions, steps, variants, settings, problems,
   findings: [{ level, code, state, message, fix, example, steps, route, mermaid, saved }] }] }
 ${exitCodeHelp("a workflow is not proved")}`,
   },
@@ -268,6 +268,8 @@ function resultDocument({ found, workflow, problems, verification, saved }: Veri
     positions: verification?.positions ?? 0,
     steps: verification?.steps ?? 0,
     variants: verification?.variants ?? 0,
+    // What was covered: the values that were tried of each setting that decisions depend on.
+    settings: verification?.settings ?? {},
     problems,
     findings: verification?.findings.map((finding) => findingDocument(workflow, finding, saved.get(finding))) ?? [],
   };

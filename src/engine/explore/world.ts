@@ -1,9 +1,11 @@
 import { parseTaskDocument, type TaskDocument } from "../../documents/task-document.ts";
+import { actions } from "../actions.ts";
 import { decide } from "../decide.ts";
 import type { Decision, Effect, TaskEvent } from "../decision.ts";
 import { workspaceAfter } from "../enter.ts";
 import type { Facts } from "../request.ts";
 import type { Task } from "../task.ts";
+import { resolve } from "../when.ts";
 import type { Workflow } from "../workflow.ts";
 import { requestOf, type Step } from "./step.ts";
 
@@ -13,7 +15,26 @@ export interface World {
   readonly workspace: boolean;
   /** The body of the task file, by heading. */
   readonly sections: Readonly<Record<string, string>>;
+  readonly past: Past;
 }
+
+/** What has happened to a task, as far as it decides which facts can hold. */
+export interface Past {
+  /** A run was started, so the branch may have commits. */
+  readonly ran: boolean;
+  /** The project's tests, or a merge, were begun: only these find protected changes. */
+  readonly tested: boolean;
+  /** A fan-out has made children. */
+  readonly fanned: boolean;
+  /** A review has reported findings. */
+  readonly reviewed: boolean;
+  /** The last decision has effects that may fail and hold the task. */
+  readonly owes: boolean;
+}
+
+export const noPast: Past = { ran: false, tested: false, fanned: false, reviewed: false, owes: false };
+
+export type Changed = Extract<Decision, { kind: "moved" | "stayed" }>;
 
 export interface Taken {
   readonly world: World;
@@ -21,16 +42,26 @@ export interface Taken {
   readonly events: readonly TaskEvent[];
   readonly effects: readonly Effect[];
   /** One for a plain step; several for a step that repeats. */
-  readonly decisions: readonly Extract<Decision, { kind: "moved" | "stayed" }>[];
+  readonly decisions: readonly Changed[];
 }
 
-// A bound for steps that repeat; limits of real workflows are far smaller.
-const maxRepeats = 1_000;
+/** A bound for steps that repeat: an idle agent is reminded a few times, a stepped run takes its steps. */
+const maxRepeats = 1_000_000;
 
 /** Takes one step; undefined where it is refused or ignored. Effects succeed immediately. */
 export function takeStep(workflow: Workflow, world: World, step: Step): Taken | undefined {
+  return repeatStep(workflow, world, step, (now) => {
+    const sections = step.sections === undefined ? now.sections : { ...now.sections, ...step.sections };
+    return { sections, facts: factsOf({ ...now, sections }, step) };
+  });
+}
+
+/** What a step sees of the world each time that it repeats. */
+type Look = (now: World) => { readonly facts: Facts; readonly sections: World["sections"] };
+
+export function repeatStep(workflow: Workflow, world: World, step: Step, look: Look): Taken | undefined {
   let now = world;
-  const decisions: Extract<Decision, { kind: "moved" | "stayed" }>[] = [];
+  const decisions: Changed[] = [];
   const taken = (kind: Taken["kind"]): Taken => ({
     world: now,
     kind,
@@ -39,27 +70,71 @@ export function takeStep(workflow: Workflow, world: World, step: Step): Taken | 
     decisions,
   });
   for (let i = 0; i < maxRepeats; i++) {
-    const sections = step.sections === undefined ? now.sections : { ...now.sections, ...step.sections };
-    const decision = decide(workflow, now.task, requestOf(step, now.task), factsOf({ ...now, sections }, step));
+    const { facts, sections } = look(now);
+    const decision = decide(workflow, now.task, requestOf(step, now.task), facts);
     if (decision.kind === "rejected" || decision.kind === "ignored") {
       return i === 0 ? undefined : taken("stayed");
     }
     decisions.push(decision);
-    now = { task: decision.task, workspace: workspaceAfter(now.workspace, decision.effects), sections };
+    now = worldAfter({ ...now, sections }, decision);
     if (decision.kind === "moved") return taken("moved");
     if (!step.untilLeft || decision.task.held !== undefined || decision.task.phase === "doing") break;
   }
   return taken("stayed");
 }
 
-export function factsOf(world: World, step: Pick<Step, "facts">): Facts {
+/** The world in which a stepped run is about to take its last step. No step before it differs from the first. */
+export function beforeLastStep(workflow: Workflow, world: World): World {
+  const limit = stepLimit(workflow, world.task);
+  if (limit <= 1 || limit === Number.POSITIVE_INFINITY) return world;
+  const { task } = world;
+  return { ...world, task: { ...task, crashCount: 0, wait: { ...task.wait, step: limit - 1 } } };
+}
+
+/** How many steps a stepped run may take in the task's state. */
+export function stepLimit(workflow: Workflow, task: Task): number {
+  const state = workflow.states[task.status];
+  const run = state?.wait.kind === "agent" ? state.wait.run : undefined;
+  const limit = state?.limits.steps ?? run?.limits.steps ?? Number.POSITIVE_INFINITY;
+  return task.wait.stepLimit ?? resolve(limit, workflow, task);
+}
+
+export function worldAfter(
+  { task: before, workspace, sections, past }: World,
+  { task, effects, events }: Changed,
+): World {
+  return {
+    task,
+    workspace: workspaceAfter(workspace, effects),
+    sections,
+    past: {
+      ran: past.ran || effects.some(({ action }) => action === "spawn_agent"),
+      tested: past.tested || effects.some(({ action }) => testing.has(action)),
+      fanned: past.fanned || effects.some(({ action }) => action === "start_children"),
+      reviewed: past.reviewed || events.some(({ type }) => type === "finding.reviewed"),
+      owes:
+        task.phase !== "over" &&
+        (effects.length > 0 ? effects.some(mayFail) : past.owes && before.phase === task.phase),
+    },
+  };
+}
+
+const testing: ReadonlySet<string> = new Set(["run_tests", "merge", "merge_pr"]);
+
+/** Whether the failure of an effect holds the task. Children and runs are no actions of the language. */
+function mayFail({ action }: Effect): boolean {
+  return action === "start_children" || action === "stop_children" || actions[action]?.holds === true;
+}
+
+export function factsOf(world: Pick<World, "workspace" | "sections">, step: Pick<Step, "facts" | "poolFull">): Facts {
   return {
     document: documentOf(world.sections),
     head: "",
     artifacts: {},
     numbers: { workspace: world.workspace ? 1 : 0, ...step.facts },
+    willHaveWorkspace: world.workspace,
     taskFileTracked: false,
-    poolFull: false,
+    poolFull: step.poolFull ?? false,
   };
 }
 

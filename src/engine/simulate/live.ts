@@ -1,6 +1,7 @@
 import { apply, type Effect, type TaskEvent } from "../decision.ts";
-import type { Step } from "../explore/step.ts";
-import { stimuli } from "../explore/stimuli.ts";
+import { outcomesOf } from "../explore/choices.ts";
+import { driverOf, type Step } from "../explore/step.ts";
+import { requests } from "../explore/stimuli.ts";
 import { type Taken, takeStep, type World } from "../explore/world.ts";
 import type { Task } from "../task.ts";
 import { isAccident } from "../when.ts";
@@ -119,17 +120,22 @@ export function trace(step: Step, before: World, { events, effects, world }: Tak
   };
 }
 
+/** Draws a request by its weight, then the facts under which the engine decides about it. */
 function drawStep(workflow: Workflow, world: World, random: Random, age: number, accidents: number) {
-  const candidates = stimuli(workflow, world).map((step) => ({
+  const candidates = requests(workflow, world).map((step) => ({
     step,
-    weight: weightOf(workflow, step, age, accidents),
+    weight: weightOf(workflow, world.task, step, age, accidents),
   }));
   while (candidates.length > 0) {
     const [drawn] = candidates.splice(draw(candidates, random), 1);
     if (drawn === undefined) return undefined;
-    const step = written(drawn.step, age);
-    const taken = takeStep(workflow, world, step);
-    if (taken !== undefined) return { ...taken, step };
+    const possible = [...outcomesOf(workflow, world, drawn.step)];
+    while (possible.length > 0) {
+      const [{ step: plain } = drawn] = possible.splice(Math.floor(random.next() * possible.length), 1);
+      const step = written(plain, age);
+      const taken = takeStep(workflow, world, step);
+      if (taken !== undefined) return { ...taken, step };
+    }
   }
   return undefined;
 }
@@ -144,7 +150,8 @@ function draw(candidates: readonly { readonly weight: number }[], random: Random
 }
 
 /** Most steps succeed; cancellations are rare until `cancelAfter`. */
-function weightOf(workflow: Workflow, step: Step, age: number, accidents: number): number {
+function weightOf(workflow: Workflow, task: Task, step: Step, age: number, accidents: number): number {
+  if (driverOf(step, task) === "mishap" || step.poolFull || step.isFinal) return 0.02 * accidents;
   const target: State | undefined = step.to === undefined ? undefined : workflow.states[step.to];
   if (step.by === "human" && (target?.outcome === "cancelled" || target?.outcome === "failed"))
     return age > cancelAfter ? 40 : 0.05;

@@ -1,4 +1,5 @@
-import { createWorlds, type Variant, variantsOf } from "../explore/graph.ts";
+import { configurationsOf, type Variant } from "../explore/configurations.ts";
+import { createWorlds } from "../explore/graph.ts";
 import { writeStep } from "../explore/step.ts";
 import { takeStep, type World } from "../explore/world.ts";
 import type { Example } from "../verify/finding.ts";
@@ -30,7 +31,8 @@ export function follow(workflow: Workflow, example: Example): Followed {
         Object.entries(plain.sections).map(([heading, body]) => [heading, `${body}\n\nWritten in step ${index + 1}.`]),
       );
     const step = sections === undefined ? plain : { ...plain, sections };
-    const taken = takeStep(workflow, world, step);
+    // Evidence of earlier steps is spent, or was replaced.
+    const taken = takeStep(workflow, { ...world, sections: {} }, step);
     if (taken === undefined)
       return { steps, last: world, problem: `Step ${index + 1} was refused: ${writeStep(plain)}.` };
     steps.push(trace(plain, world, taken));
@@ -120,7 +122,7 @@ export function simulate(workflow: Workflow, options: SimulationOptions): Simula
 
 function variantsFor(workflow: Workflow, { preset, settings = {} }: SimulationOptions): readonly Variant[] {
   if (preset !== undefined) return [{ preset, settings }];
-  return variantsOf(workflow).map((variant) => ({
+  return configurationsOf(workflow).tried.map((variant) => ({
     preset: variant.preset,
     settings: { ...variant.settings, ...settings },
   }));

@@ -1,7 +1,8 @@
 import { type ChildProblem, childProblems, type WorkflowNamed } from "../child-workflows.ts";
-import { explore, type Graph, largestBound, variantsOf } from "../explore/graph.ts";
+import { configurationsOf } from "../explore/configurations.ts";
+import { explore, type Graph } from "../explore/graph.ts";
 import type { Problem } from "../language/problem.ts";
-import type { Workflow } from "../workflow.ts";
+import type { SettingValue, Workflow } from "../workflow.ts";
 import { checkExplored, checkLeaks, heldNotes, unreachedStates, unusedRules } from "./check-coverage.ts";
 import { checkCycles, checkEnds, checkWaits } from "./check-ends.ts";
 import { checkBypasses, checkChoices, checkProducers, checkSelfReview } from "./check-gates.ts";
@@ -13,6 +14,8 @@ export interface Verification {
   readonly positions: number;
   readonly steps: number;
   readonly variants: number;
+  /** The settings that decisions depend on, with the values that were tried. */
+  readonly settings: Readonly<Record<string, readonly SettingValue[]>>;
   /** The parts of the workflow that were not explored. They are also among `findings`. */
   readonly unexplored: readonly Finding[];
   /** No error among the findings, and everything was explored. */
@@ -28,9 +31,10 @@ export function verify(
   problems: readonly Problem[] = [],
   { name = workflow.name, workflowNamed }: { readonly name?: string; readonly workflowNamed?: WorkflowNamed } = {},
 ): Verification {
-  const graphs = variantsOf(workflow, largestBound).map(({ preset, settings }) => explore(workflow, preset, settings));
+  const configurations = configurationsOf(workflow);
+  const graphs = configurations.tried.map(({ preset, settings }) => explore(workflow, preset, settings));
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
-  const unexplored = checkExplored(workflow);
+  const unexplored = checkExplored(workflow, configurations);
   const children = workflowNamed === undefined ? [] : childProblems(workflow, name, workflowNamed).map(childFinding);
   const all = [
     ...loading,
@@ -46,9 +50,25 @@ export function verify(
     positions: sum((graph) => graph.nodes.length),
     steps: sum((graph) => graph.edges.length),
     variants: graphs.length,
+    settings: configurations.values,
     unexplored,
     proved: unexplored.length === 0 && !findings.some((finding) => finding.level === "error"),
   };
+}
+
+/** The count with the most different values, which makes a workflow large. */
+function whyLarge(graph: Graph): string {
+  const values = new Map<string, Set<number>>();
+  for (const { world } of graph.nodes) {
+    const { counters, visits } = world.task;
+    const named = [
+      ...Object.entries(counters),
+      ...Object.entries(visits).map(([s, n]) => [`visits of ${s}`, n] as const),
+    ];
+    for (const [name, value] of named) values.set(name, (values.get(name) ?? new Set()).add(value));
+  }
+  const [largest] = [...values].sort(([, a], [, b]) => b.size - a.size);
+  return largest === undefined ? "" : `Its largest count is ${largest[0]}, with ${largest[1].size + 1} values.`;
 }
 
 function checkGraph(graph: Graph): readonly Finding[] {
@@ -59,8 +79,8 @@ function checkGraph(graph: Graph): readonly Finding[] {
           level: "error",
           code: "incomplete",
           state: "",
-          message: `The workflow has more than ${graph.nodes.length} positions, too many to be proved.`,
-          fix: "Use fewer counters, or smaller numbers.",
+          message: `The workflow has too many positions to be proved: it was explored up to ${graph.nodes.length}. ${whyLarge(graph)}`,
+          fix: "Use fewer counters, or compare them with smaller numbers.",
           example: undefined,
         },
       ];
@@ -80,34 +100,37 @@ function checkGraph(graph: Graph): readonly Finding[] {
 
 /** A state that no variant reaches is a mistake; a state that some variants do not reach is worth a note. */
 function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonly Finding[] {
-  const unreached = graphs.map((graph) => new Set(unreachedStates(graph)));
+  const unreached = graphs.map((graph) => {
+    const { never, only } = unreachedStates(graph);
+    return { never: new Set(never), only: new Set(only) };
+  });
   const unused = graphs.map(unusedRules);
   const findings: Finding[] = [];
+  const tell = (level: Finding["level"], state: string, message: string, fix: string) =>
+    findings.push({ level, code: "unreachable", state, message, fix, example: undefined });
+  const open = Object.values(workflow.states).filter(({ terminal }) => !terminal);
+  // Without `initial`, tasks may be created in every state, which says nothing about the author's intention.
+  const isListed = workflow.initial.length < open.length;
   for (const name of Object.keys(workflow.states)) {
-    const missing = unreached.filter((states) => states.has(name)).length;
-    if (missing === graphs.length) {
-      findings.push({
-        level: "warning",
-        code: "unreachable",
-        state: name,
-        message: `No task can ever reach "${name}".`,
-        fix: "Add a way to it, or remove it.",
-        example: undefined,
-      });
-    } else if (missing > 0) {
-      const where = graphs.flatMap((graph, i) => (unreached[i]?.has(name) ? [nameOf(graph)] : []));
-      findings.push({
-        level: "note",
-        code: "unreachable",
-        state: name,
-        message: `No task reaches "${name}" with ${where.join("; ")}.`,
-        fix: "",
-        example: undefined,
-      });
+    const missing = unreached.filter(({ never, only }) => never.has(name) || (!isListed && only.has(name))).length;
+    const isNever = unreached.every(({ never }) => never.has(name));
+    if (isNever) tell("warning", name, `No task can ever reach "${name}".`, "Add a way to it, or remove it.");
+    else if (missing === graphs.length)
+      tell(
+        "warning",
+        name,
+        `No way leads to "${name}": a task is there only if it is created there.`,
+        "Add a way to it, remove it, or name it in initial.",
+      );
+    else if (missing > 0) {
+      const where = graphs.flatMap((graph, i) =>
+        unreached[i]?.never.has(name) || (!isListed && unreached[i]?.only.has(name)) ? [nameOf(graph)] : [],
+      );
+      tell("note", name, `No task reaches "${name}" with ${where.join("; ")}.`, "");
     }
   }
   for (const state of Object.values(workflow.states)) {
-    if (unreached.every((states) => states.has(state.name))) continue;
+    if (unreached.every(({ never }) => never.has(state.name))) continue;
     for (const i of state.rules.keys()) {
       const does = state.rules[i]?.does;
       // A rule that only holds the task does no harm where it is never needed.

@@ -1,0 +1,230 @@
+import { type Held, noProgress, type Task, type WaitProgress } from "../task.ts";
+import { isTemporary, resolve, settingOf } from "../when.ts";
+import type { Guard, Settings, State, Workflow } from "../workflow.ts";
+import type { Past, World } from "./world.ts";
+
+/** What distinguishes the positions of a workflow, and what is dropped because it cannot change a decision. */
+export interface Positions {
+  /** Equal for two worlds in which the same can happen. */
+  key(world: World): string;
+  /** The world without what is dropped: counters are capped above the largest number they are compared with. */
+  small(world: World): World;
+}
+
+export function createPositions(workflow: Workflow, preset: string, settings: Settings): Positions {
+  const caps = capsOf(workflow, preset, settings);
+  const itemSchemas = Object.values(workflow.states).flatMap((state) =>
+    state.wait.kind === "fan_out" ? [state.wait.from.result] : [],
+  );
+  const relevant = relevantPast(workflow);
+  const crashes = (task: Task) => {
+    const { status, crashCount, phase } = task;
+    if (crashCount === 0 || workflow.states[status]?.terminal) return 0;
+    if (phase === "entering" && task.wait.hasFailed !== true) return Math.min(crashCount, caps.carried);
+    // To continue a held task forgets them, unless something compares them.
+    if (task.held !== undefined && caps.compared === 0 && Object.keys(task.runs).length === 0) return 0;
+    return Math.min(crashCount, caps.crashes.get(status) ?? 0);
+  };
+  const keepsAttended = (task: Task) => workflow.states[task.status]?.wait.kind === "human" && task.attended;
+  const waitOf = (task: Task) => {
+    const state = workflow.states[task.status];
+    return smallWait(task, caps.rounds.get(task.status), (state?.evidence.length ?? 0) > 0);
+  };
+  return {
+    key(world) {
+      const { task } = world;
+      const { status, phase } = task;
+      let key = `${status} ${phase} ${crashes(task)}${keepsAttended(task) ? "a" : ""}${world.workspace ? "w" : ""}`;
+      for (const [name, cap] of caps.counters) key += ` ${Math.min(task.counters[name] ?? 0, cap)}`;
+      for (const [name, cap] of caps.visits) key += ` ${Math.min(task.visits[name] ?? 0, cap)}`;
+      for (const name of relevant) key += world.past[name] ? " 1" : " 0";
+      key += runsKey(task);
+      if (task.held !== undefined) key += ` held ${wordClass(task.held)} ${task.held.again}`;
+      const small = waitOf(task);
+      if (small !== noProgress) key += waitKey(small);
+      const results = keptResults(task, workflow.states[status], itemSchemas);
+      for (const name in results) key += ` ${name} ${JSON.stringify(results[name])}`;
+      return key;
+    },
+    small({ task, workspace, past }) {
+      return {
+        task: {
+          ...task,
+          previousStatus: "",
+          entry: 1,
+          counters: capped(task.counters, caps.counters),
+          visits: capped(task.visits, caps.visits),
+          crashCount: crashes(task),
+          runs: Object.fromEntries(
+            Object.entries(task.runs).map(([name, run]) => [name, { ...run, key: `${name}#1` }]),
+          ),
+          sessions: {},
+          runCount: 0,
+          spent: { sections: [], head: "" },
+          results: keptResults(task, workflow.states[task.status], itemSchemas),
+          wait: waitOf(task),
+          attended: keepsAttended(task),
+          held: task.held === undefined ? undefined : { ...task.held, reason: "" },
+          reason: "",
+          log: [],
+          // Decisions read it only through facts, of which every value is tried.
+          ledger: undefined,
+          documents: undefined,
+          stageMessages: undefined,
+        },
+        workspace,
+        sections: {},
+        past,
+      };
+    },
+  };
+}
+
+function capped(values: Readonly<Record<string, number>>, caps: ReadonlyMap<string, number>) {
+  const small: Record<string, number> = {};
+  for (const [name, cap] of caps) {
+    const value = Math.min(values[name] ?? 0, cap);
+    if (value !== 0) small[name] = value;
+  }
+  return small;
+}
+
+/** Members of a panel differ only in their names, so it counts how many of them are how far. */
+function runsKey({ runs }: Task): string {
+  let key = "";
+  let members: string[] | undefined;
+  for (const name of Object.keys(runs).sort()) {
+    const { mode, report } = runs[name] as Task["runs"][string];
+    if (name.includes("/")) members = [...(members ?? []), `${name.split("/")[0]}/`];
+    else key += ` ${name}:${mode}${report === undefined ? "" : "!"}`;
+  }
+  return members === undefined ? key : `${key} ${members.join(" ")}`;
+}
+
+function waitKey({ members, ...wait }: WaitProgress): string {
+  const each = Object.values(members).map(({ state, tries }) => `${state} ${tries}`);
+  return ` ${JSON.stringify(wait)} ${each.sort().join(" ")}`;
+}
+
+/** Why a task is held matters only where the engine may try again, or a rule may cover it in the meantime. */
+function wordClass({ word }: Held): string {
+  return isTemporary(word) ? "temporary" : word === "missing" ? word : "-";
+}
+
+/** Rounds are counted up to their limit, and not at all where there is none; reminders only where evidence is asked for. */
+function smallWait(
+  { wait: { hasFailed, refused: _, said: __, at: ___, ...progress }, phase }: Task,
+  rounds = 0,
+  reminds = false,
+): WaitProgress {
+  const isCounting = phase === "entering" && hasFailed === true;
+  const round = Math.min(progress.round, rounds);
+  const reminded = reminds ? Math.min(progress.reminded, 1) : 0;
+  const isPlain =
+    !isCounting &&
+    !progress.skipped &&
+    !progress.childrenOver &&
+    progress.stepLimit === undefined &&
+    round === 0 &&
+    reminded === 0 &&
+    progress.turn === undefined &&
+    Object.keys(progress.members).length === 0;
+  if (isPlain) return noProgress;
+  const members = Object.fromEntries(
+    Object.entries(progress.members).map(([name, member]) => [name, { ...member, answer: undefined }]),
+  );
+  return { ...progress, round, reminded, step: 0, members, ...(isCounting ? { hasFailed } : {}) };
+}
+
+const none: Task["results"] = {};
+
+/** Keeps answers that rules still have to read, and those that hold the items of a fan-out. */
+function keptResults(task: Task, state: State | undefined, itemSchemas: readonly string[]): Task["results"] {
+  const kept = [...itemSchemas];
+  const { wait } = state ?? {};
+  const run = wait?.kind === "agent" ? wait.run : wait?.kind === "panel" ? wait.judge : undefined;
+  if (state !== undefined && run?.result !== undefined) {
+    const works = task.phase === "doing" || task.held?.again === "do";
+    if (run.mode === "dialogue" || (works && state.rules.some((rule) => rule.result !== undefined)))
+      kept.push(run.result);
+  }
+  let found: Record<string, unknown> | undefined;
+  for (const name of kept) {
+    if (!Object.hasOwn(task.results, name)) continue;
+    found ??= {};
+    found[name] = task.results[name];
+  }
+  return found ?? none;
+}
+
+/** What of a task's past some fact of the file depends on. */
+function relevantPast(workflow: Workflow): readonly (keyof Past)[] {
+  const fields = new Set(guardsOf(workflow).map(({ field }) => field));
+  const reads = (...names: readonly string[]) => names.some((name) => fields.has(name));
+  return [
+    "owes",
+    ...(reads("merged", "commits", "new_commits") ? ["ran" as const] : []),
+    ...(reads("protected") ? ["tested" as const] : []),
+    ...(reads("children_done", "children_failed") ? ["fanned" as const] : []),
+    ...(reads("open_findings", "noted_findings", "quiet_rounds") ? ["reviewed" as const] : []),
+  ];
+}
+
+/** Every guard of a file. */
+export function guardsOf(workflow: Workflow): readonly Guard[] {
+  const inStates = Object.values(workflow.states).flatMap((state) => [
+    ...state.unless,
+    ...state.evidence,
+    ...state.rules.flatMap((rule) => rule.when),
+  ]);
+  return [...workflow.ways.flatMap((way) => way.when), ...inStates];
+}
+
+function capsOf(workflow: Workflow, preset: string, settings: Settings) {
+  const counters = new Map<string, number>();
+  const visits = new Map<string, number>();
+  const crashes = new Map<string, number>();
+  const rounds = new Map<string, number>();
+  // Until a move has settled, the failures of the state before count, so each state keeps what another one compares.
+  let compared = 0;
+  // Work that begins before that is tried less often.
+  let carried = 0;
+  const raise = (map: Map<string, number>, key: string, value: number) =>
+    map.set(key, Math.max(map.get(key) ?? 0, value));
+  const look = (guard: Guard, state: string) => {
+    const value =
+      typeof guard.value === "number"
+        ? guard.value
+        : Number(settingOf(workflow, { preset, settings }, guard.value.setting) ?? 0);
+    // From there on, no larger number compares differently.
+    const cap = guard.op === "<" || guard.op === ">=" ? value : value + 1;
+    if (guard.source === "counter") raise(counters, guard.field, cap);
+    if (guard.source === "visits") raise(visits, state, cap);
+    if (guard.source === "crash_count") compared = Math.max(compared, cap);
+  };
+  for (const way of workflow.ways) for (const guard of way.when) look(guard, way.from);
+  for (const state of Object.values(workflow.states)) {
+    for (const guard of [...state.unless, ...state.evidence]) look(guard, state.name);
+    const runs =
+      state.wait.kind === "agent"
+        ? [state.wait.run]
+        : state.wait.kind === "panel"
+          ? [state.wait.member, state.wait.judge]
+          : [];
+    for (const run of runs) {
+      const limit = state.limits.rounds ?? run.limits.rounds;
+      if (limit !== undefined) rounds.set(state.name, resolve(limit, workflow, { preset, settings }));
+    }
+    // A failure is counted before the count is compared.
+    const attempts = [state.limits.attempts ?? 1, ...runs.map((run) => run.limits.attempts ?? 1)];
+    raise(crashes, state.name, Math.max(...attempts) - 1);
+    if (state.do.length > 0 && runs.length > 0) carried = Math.max(carried, Math.max(...attempts) - 1);
+    for (const rule of state.rules) {
+      for (const guard of rule.when) look(guard, state.name);
+      if (rule.does.kind !== "then" && rule.does.after !== undefined)
+        compared = Math.max(compared, rule.does.after.count);
+    }
+  }
+  for (const name of Object.keys(workflow.states)) raise(crashes, name, compared);
+  return { counters, visits, crashes, rounds, compared, carried: Math.max(carried, compared) };
+}
