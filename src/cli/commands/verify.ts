@@ -91,7 +91,7 @@ Examples:
 
 --json: { workflow, runs, seed, steps, ends, wedged, cut, violations, coverage: [{ from, to, times }],
   trace: [{ text, from, to, cause, held, step, effects }] }
-with --follow: { workflow, code, steps (as in trace), circle, asSaid, problem, ends }
+with --follow: { workflow, code, steps (as in trace), circle, asSaid, problem, ends, breaks }
 Exit codes: 0 ok, 1 a life was wedged, an invariant was broken, or the example did not end as verify said, 2 wrong usage, 3 no such workflow or file`,
   },
   func(flags, reference) {
@@ -186,9 +186,10 @@ export const verify = command({
   },
   docs: {
     brief: "Prove that every task can reach an end, or show how one cannot",
-    fullDescription: `Explores every position that a task can reach, with the engine that moves real tasks. Each finding has the shortest example: numbered steps and the route (↻ marks a cycle).
+    fullDescription: `Explores every position that a task can reach, with the engine that moves real tasks. Each finding has the shortest example: numbered steps and the route (↻ marks a cycle). Each promise of the file is proved, or there is the shortest life that breaks it.
 
 --json: { workflows: [{ name, file, hash, proved, positions, steps, variants, settings, problems,
+  promises: [{ promise, result: proved|broken|unproved }],
   findings: [{ level, code, state, message, fix, example, steps, route, mermaid, saved }] }] }
 ${exitCodeHelp("a workflow is not proved")}`,
   },
@@ -226,7 +227,7 @@ function writeResult(context: Context, { found, workflow, problems, verification
     const last = `${found.name}: not loaded; ${count(errors, "error")}, ${count(problems.length - errors, "warning")}`;
     return [...problems.map((problem) => writeProblem(context, problem)), paint.red(last)].join("\n");
   }
-  const { findings, positions, steps, variants, proved, unexplored } = verification;
+  const { findings, positions, steps, variants, proved, promises, unexplored } = verification;
   const shown = findings.filter(({ level }) => notes || level !== "note");
   const of = (level: Finding["level"]) => count(findings.filter((finding) => finding.level === level).length, level);
   const explored = `${count(positions, "position")}, ${count(steps, "step")}, ${count(variants, "variant")}`;
@@ -234,8 +235,18 @@ function writeResult(context: Context, { found, workflow, problems, verification
   const last = `${found.name}: ${proved ? "proved" : `not proved${hidden}`} (${explored}); ${of("error")}, ${of("warning")}, ${of("note")}`;
   return [
     ...shown.flatMap((finding) => [...writeFinding(workflow, finding, context), ""]),
+    ...promises.map(({ promise, result }) => `${writePromiseResult(result, positions, paint)} ${promise}`),
     proved ? paint.green(last) : paint.red(last),
   ].join("\n");
+}
+
+function writePromiseResult(
+  result: Verification["promises"][number]["result"],
+  positions: number,
+  { green, red, yellow }: Context["paint"],
+): string {
+  if (result === "unproved") return yellow(`not proved, explored up to ${count(positions, "position")}:`);
+  return result === "proved" ? green("promise proved") : red("promise broken");
 }
 
 function saveExamples(
@@ -271,6 +282,7 @@ function resultDocument({ found, workflow, problems, verification, saved }: Veri
     // What was covered: the values that were tried of each setting that decisions depend on.
     settings: verification?.settings ?? {},
     problems,
+    promises: verification?.promises ?? [],
     findings: verification?.findings.map((finding) => findingDocument(workflow, finding, saved.get(finding))) ?? [],
   };
 }

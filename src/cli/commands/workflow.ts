@@ -213,7 +213,7 @@ const show = command({
 --json: { name, description, hash, file, initial, unclear, settings, presets, roles, limits, pollInterval,
   states: [{ name, terminal, outcome, wait, unless, do, rules, limits, respawn, ask }],
   ways: [{ from, to, by, when, gates, hooks: [{ action, params }], implied, effects, runs: { ended, started, told } }],
-  prompts, schemas, counters, sections, owners }. Conditions are text; unset fields are null.
+  prompts, schemas, counters, sections, owners, promises }. Conditions are text; unset fields are null.
 ${exitCodeHelp("the file has errors")}`,
   },
   func({ json }, reference) {

@@ -3,6 +3,7 @@ import { blankIdentity, type Task, type TaskIdentity } from "../task.ts";
 import type { Settings, Workflow } from "../workflow.ts";
 import type { Outcome } from "./choices.ts";
 import { createPositions } from "./position.ts";
+import { marksOf } from "./promise-marks.ts";
 import { type Driver, driverOf, type Step } from "./step.ts";
 import { outcomes } from "./stimuli.ts";
 import { factsOf, noPast, type World, worldAfter } from "./world.ts";
@@ -39,6 +40,8 @@ export interface Edge {
   readonly driver: Driver;
   /** The rule, `asked`, `escalated` …; empty where the status did not change. */
   readonly cause: string;
+  /** What the step means for the promises of the workflow. */
+  readonly marks: string;
 }
 
 // Enough for any workflow that a person could draw; a larger one gets a finding instead of a long wait.
@@ -78,6 +81,7 @@ export function explore(
     const edge = edges.length;
     const to = visit(taken.world, edge, undefined, key);
     const cause = causeOf(taken.events);
+    const marks = marksOf(workflow, here, step, taken);
     const driver = driverOf(step, here.task);
     // Of many answers and facts that lead to the same, one is enough; what agents may ask for is all of interest.
     const word =
@@ -89,10 +93,10 @@ export function explore(
       driver !== "agent" &&
       out[from]?.some((number) => {
         const other = edges[number];
-        return other?.to === to && other.driver === driver && other.cause === cause;
+        return other?.to === to && other.driver === driver && other.cause === cause && other.marks === marks;
       });
     if (isKnown) return;
-    edges.push({ from, to, step, driver, cause });
+    edges.push({ from, to, step, driver, cause, marks });
     out[from]?.push(edge);
     if (!isNewWord) return;
     held.set(taken.world.task.status, (words ?? new Map<string, number>()).set(word, edge));

@@ -71,6 +71,7 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
           ledger: undefined,
           documents: undefined,
           stageMessages: undefined,
+          proofs: undefined,
         },
         workspace,
         sections: {},

@@ -133,7 +133,7 @@ const sampled = new WeakMap<State, Map<string, readonly unknown[]>>();
 function freshSamples(workflow: Workflow, state: State, result: string, until: Readonly<Record<string, Scalar>>) {
   const schema = workflow.schemas[result];
   if (schema === undefined) return [{}];
-  const wanted = comparedValues(state, until);
+  const wanted = comparedValues(workflow, state, until);
   const answers = sampleAnswers(schema, Object.keys(wanted), wanted);
   const fanOuts = Object.values(workflow.states).flatMap(({ wait }) =>
     wait.kind === "fan_out" && wait.from.result === result ? [wait.from.field] : [],
@@ -145,13 +145,17 @@ function freshSamples(workflow: Workflow, state: State, result: string, until: R
   return [...planned.filter((answer) => answerProblems(schema, answer).length === 0), ...answers];
 }
 
-/** The values with which rules and the end of a dialogue compare each field of an answer. */
+/** The values with which rules, promises and the end of a dialogue compare each field of an answer. */
 export function comparedValues(
+  { promises }: Workflow,
   state: State,
   until: Readonly<Record<string, Scalar>>,
 ): Readonly<Record<string, readonly Scalar[]>> {
   const wanted: Record<string, Scalar[]> = Object.create(null);
-  for (const fields of [...state.rules.map(({ result }) => result ?? {}), until]) {
+  const promised = promises.flatMap((promise) =>
+    promise.kind === "after" && promise.evidence.kind === "result" ? [promise.evidence.fields] : [],
+  );
+  for (const fields of [...state.rules.map(({ result }) => result ?? {}), until, ...promised]) {
     for (const [field, value] of Object.entries(fields)) {
       const values = wanted[field] ?? [];
       if (!values.includes(value)) values.push(value);

@@ -1,12 +1,14 @@
 import { parseTaskDocument, type TaskDocument } from "../../documents/task-document.ts";
 import { actions } from "../actions.ts";
-import { decide } from "../decide.ts";
+import { decideWithoutPromises } from "../decide.ts";
 import type { Decision, Effect, TaskEvent } from "../decision.ts";
 import { workspaceAfter } from "../enter.ts";
+import { brokenPromise } from "../promises.ts";
+import { noteProofs } from "../proofs.ts";
 import type { Facts } from "../request.ts";
 import type { Task } from "../task.ts";
 import { resolve } from "../when.ts";
-import type { Workflow } from "../workflow.ts";
+import type { AuthorsPromise, Workflow } from "../workflow.ts";
 import { requestOf, type Step } from "./step.ts";
 
 /** A task and the few facts outside of it that decisions depend on. */
@@ -43,23 +45,42 @@ export interface Taken {
   readonly effects: readonly Effect[];
   /** One for a plain step; several for a step that repeats. */
   readonly decisions: readonly Changed[];
+  /** The promise that the step breaks: the daemon would not make it. Missing where it breaks none, and while exploring. */
+  readonly broken?: AuthorsPromise;
 }
 
 /** A bound for steps that repeat: an idle agent is reminded a few times, a stepped run takes its steps. */
 const maxRepeats = 1_000_000;
 
-/** Takes one step; undefined where it is refused or ignored. Effects succeed immediately. */
+/** Takes one step; undefined where it is refused or ignored. Effects succeed immediately. A promise that it breaks is only told. */
 export function takeStep(workflow: Workflow, world: World, step: Step): Taken | undefined {
-  return repeatStep(workflow, world, step, (now) => {
+  let broken: AuthorsPromise | undefined;
+  const note: Note = (before, decision, facts) => {
+    const noted = noteProofs(workflow, before, decision, facts);
+    broken ??= brokenPromise(workflow, before, noted, facts);
+    return noted;
+  };
+  const look: Look = (now) => {
     const sections = step.sections === undefined ? now.sections : { ...now.sections, ...step.sections };
     return { sections, facts: factsOf({ ...now, sections }, step) };
-  });
+  };
+  const taken = repeatStep(workflow, world, step, look, workflow.promises.length === 0 ? undefined : note);
+  return taken === undefined || broken === undefined ? taken : { ...taken, broken };
 }
+
+/** Notes what a decision means for the promises of the workflow. */
+type Note = (before: Task, decision: Decision, facts: Facts) => Decision;
 
 /** What a step sees of the world each time that it repeats. */
 type Look = (now: World) => { readonly facts: Facts; readonly sections: World["sections"] };
 
-export function repeatStep(workflow: Workflow, world: World, step: Step, look: Look): Taken | undefined {
+export function repeatStep(
+  workflow: Workflow,
+  world: World,
+  step: Step,
+  look: Look,
+  note: Note = (_, decision) => decision,
+): Taken | undefined {
   let now = world;
   const decisions: Changed[] = [];
   const taken = (kind: Taken["kind"]): Taken => ({
@@ -71,7 +92,7 @@ export function repeatStep(workflow: Workflow, world: World, step: Step, look: L
   });
   for (let i = 0; i < maxRepeats; i++) {
     const { facts, sections } = look(now);
-    const decision = decide(workflow, now.task, requestOf(step, now.task), facts);
+    const decision = note(now.task, decideWithoutPromises(workflow, now.task, requestOf(step, now.task), facts), facts);
     if (decision.kind === "rejected" || decision.kind === "ignored") {
       return i === 0 ? undefined : taken("stayed");
     }

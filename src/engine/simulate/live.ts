@@ -3,6 +3,7 @@ import { outcomesOf } from "../explore/choices.ts";
 import { driverOf, type Step } from "../explore/step.ts";
 import { requests } from "../explore/stimuli.ts";
 import { type Taken, takeStep, type World } from "../explore/world.ts";
+import { whyBroken } from "../promises.ts";
 import type { Task } from "../task.ts";
 import { isAccident } from "../when.ts";
 import type { State, Workflow } from "../workflow.ts";
@@ -27,6 +28,8 @@ function violationsOf(workflow: Workflow, before: World, step: Step, taken: Take
       broken.push(`A task went from "${String(move.data.from)}" to "${String(move.data.to)}", where there is no way.`);
   }
   broken.push(...runViolations(before, taken));
+  if (taken.broken !== undefined)
+    broken.push(`A task broke the promise ${taken.broken.written}: ${whyBroken(taken.broken)}`);
   return broken;
 }
 

@@ -2,8 +2,9 @@ import { configurationsOf, type Variant } from "../explore/configurations.ts";
 import { createWorlds } from "../explore/graph.ts";
 import { writeStep } from "../explore/step.ts";
 import { takeStep, type World } from "../explore/world.ts";
+import { whyBroken } from "../promises.ts";
 import type { Example } from "../verify/finding.ts";
-import type { Settings, Workflow } from "../workflow.ts";
+import type { AuthorsPromise, Settings, Workflow } from "../workflow.ts";
 import { createRandom, type Life, live, type TracedStep, trace } from "./live.ts";
 
 export interface Followed {
@@ -11,6 +12,8 @@ export interface Followed {
   readonly last: World;
   /** Why the example could not be followed to its end; undefined where it could. */
   readonly problem: string | undefined;
+  /** The promise that the last step breaks, in the author's words: the daemon would not make that step. */
+  readonly breaks?: string;
 }
 
 /** Follows a counterexample of `verify` step by step, as real requests to the engine. */
@@ -24,6 +27,7 @@ export function follow(workflow: Workflow, example: Example): Followed {
     return { steps, last: nowhere, problem: `No task can be created in "${example.created}".` };
   }
   let world = start.world;
+  let broken: AuthorsPromise | undefined;
   for (const [index, plain] of example.steps.entries()) {
     const sections =
       plain.sections &&
@@ -37,13 +41,20 @@ export function follow(workflow: Workflow, example: Example): Followed {
       return { steps, last: world, problem: `Step ${index + 1} was refused: ${writeStep(plain)}.` };
     steps.push(trace(plain, world, taken));
     world = taken.world;
+    broken = taken.broken;
   }
   const { status, held } = world.task;
   const isThere = status === example.ends.status && (held !== undefined) === example.ends.held;
+  const isKept = example.code === "promise" && broken === undefined;
   return {
     steps,
     last: world,
-    problem: isThere ? undefined : `It ended in "${status}", not in "${example.ends.status}".`,
+    problem: !isThere
+      ? `It ended in "${status}", not in "${example.ends.status}".`
+      : isKept
+        ? "Its last step breaks no promise."
+        : undefined,
+    ...(broken === undefined ? {} : { breaks: `${broken.written}: ${whyBroken(broken)}` }),
   };
 }
 

@@ -101,7 +101,7 @@ function unexploredAnswers(workflow: Workflow, state: State): readonly Finding[]
   const run = wait.kind === "agent" ? wait.run : wait.kind === "panel" ? wait.judge : undefined;
   const schema = run?.result === undefined ? undefined : workflow.schemas[run.result];
   if (schema === undefined) return [];
-  const compared = comparedValues(state, run?.until ?? {});
+  const compared = comparedValues(workflow, state, run?.until ?? {});
   const unknown = Object.entries(compared).filter(([field, values]) => !samplesDiffer(schema, field, values));
   const count = Object.entries(compared).reduce(
     (product, [field, values]) => product * ((fieldValues(schema, field) ?? values).length + 2),

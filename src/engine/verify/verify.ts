@@ -6,6 +6,7 @@ import type { SettingValue, Workflow } from "../workflow.ts";
 import { checkExplored, checkLeaks, heldNotes, unreachedStates, unusedRules } from "./check-coverage.ts";
 import { checkCycles, checkEnds, checkWaits } from "./check-ends.ts";
 import { checkBypasses, checkChoices, checkProducers, checkSelfReview } from "./check-gates.ts";
+import { checkPromises, isTooLarge, type PromiseResult, shortestBreaks } from "./check-promises.ts";
 import type { Finding } from "./finding.ts";
 
 export interface Verification {
@@ -18,6 +19,8 @@ export interface Verification {
   readonly settings: Readonly<Record<string, readonly SettingValue[]>>;
   /** The parts of the workflow that were not explored. They are also among `findings`. */
   readonly unexplored: readonly Finding[];
+  /** What was found about each promise of the workflow. */
+  readonly promises: readonly PromiseResult[];
   /** No error among the findings, and everything was explored. */
   readonly proved: boolean;
 }
@@ -36,10 +39,13 @@ export function verify(
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
   const unexplored = checkExplored(workflow, configurations);
   const children = workflowNamed === undefined ? [] : childProblems(workflow, name, workflowNamed).map(childFinding);
+  const broken = shortestBreaks(graphs.flatMap(checkPromises));
+  const isExplored = unexplored.length === 0 && graphs.every(({ complete }) => complete);
   const all = [
     ...loading,
     ...children,
     ...unexplored,
+    ...broken,
     ...graphs.flatMap(checkGraph),
     ...coverageFindings(workflow, graphs),
   ];
@@ -52,6 +58,12 @@ export function verify(
     variants: graphs.length,
     settings: configurations.values,
     unexplored,
+    promises: workflow.promises.map((promise): PromiseResult => {
+      const { written } = promise;
+      const isBroken = broken.some(({ message }) => message.startsWith(`The promise ${written} does not hold:`));
+      const isChecked = isExplored && !graphs.some((graph) => isTooLarge(graph, promise));
+      return { promise: written, result: isBroken ? "broken" : isChecked ? "proved" : "unproved" };
+    }),
     proved: unexplored.length === 0 && !findings.some((finding) => finding.level === "error"),
   };
 }
