@@ -1,6 +1,6 @@
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { rejected } from "./move.ts";
-import { givenInPlace, noteProofs } from "./proofs.ts";
+import { freshProofs, givenInPlace, noteProofs } from "./proofs.ts";
 import type { Facts, Request } from "./request.ts";
 import { hold } from "./take-rule.ts";
 import type { Task } from "./task.ts";
@@ -54,6 +54,36 @@ export function isGiven(wanted: PromisedEvidence, { proofs, tested }: Task, { he
   if (proofs?.[wanted.key] !== undefined) return true;
   // Tests may also have run as hooks.
   return wanted.kind === "tests" && tested?.word === "ok" && head !== "" && tested.commit === head;
+}
+
+/** How a task stands to one promise of its workflow. */
+interface PromiseStanding {
+  readonly promise: string;
+  /** open: what it asks for has not happened yet, so a move that needs it would be held. */
+  readonly state: "kept" | "open";
+  /** By what it is kept, or what is still missing. */
+  readonly evidence: string;
+}
+
+/** How a task stands to the promises of its workflow. */
+export function promisesOf(workflow: Workflow, task: Task, facts: Facts): readonly PromiseStanding[] {
+  const proofs = freshProofs(workflow, task, facts);
+  return workflow.promises.map((promise): PromiseStanding => {
+    const { written } = promise;
+    if (promise.kind !== "after") return { promise: written, state: "kept", evidence: alwaysKept(promise, task) };
+    const { evidence } = promise;
+    if (!isGiven(evidence, { ...task, proofs }, facts))
+      return { promise: written, state: "open", evidence: `So far ${whatIsMissing(evidence)}.` };
+    const { role, commit } = proofs?.[evidence.key] ?? { role: "engine", commit: task.tested?.commit ?? "" };
+    const about = commit === "" ? "" : ` for ${commit.slice(0, 10)}`;
+    return { promise: written, state: "kept", evidence: `Noted by ${role}${about}.` };
+  });
+}
+
+function alwaysKept(promise: Exclude<AuthorsPromise, { kind: "after" }>, { visits, status }: Task): string {
+  if (promise.kind !== "within") return "Checked before each move.";
+  const count = visits[promise.of] ?? (status === promise.of ? 1 : 0);
+  return `Entered ${count} of ${promise.visits} times since a person last acted.`;
 }
 
 function whatItDoes({ status }: Task, decision: Extract<Decision, { kind: "moved" | "stayed" }>): string {

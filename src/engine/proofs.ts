@@ -202,7 +202,7 @@ export function mayCommit(workflow: Workflow, { status, phase, runs, held, wait 
 }
 
 /** The proofs that still count: the work is at the same commit or, where that is not known, cannot have moved. */
-function fresh(workflow: Workflow, task: Task, { head }: Facts): Task["proofs"] {
+export function freshProofs(workflow: Workflow, task: Task, { head }: Facts): Task["proofs"] {
   const { proofs } = task;
   if (proofs === undefined) return undefined;
   let mayMove: boolean | undefined;
@@ -217,7 +217,7 @@ function fresh(workflow: Workflow, task: Task, { head }: Facts): Task["proofs"] 
 /** Notes in the task what a decision did to the evidence that promises ask for. */
 export function noteProofs(workflow: Workflow, before: Task, decision: Decision, facts: Facts): Decision {
   if (decision.kind !== "moved" && decision.kind !== "stayed") return decision;
-  let proofs = fresh(workflow, before, facts);
+  let proofs = freshProofs(workflow, before, facts);
   for (const wanted of evidenceWanted(workflow)) {
     const change = changeOf(workflow, wanted, before, decision.events, facts);
     if (change === "withdrawn" && proofs?.[wanted.key] !== undefined)
