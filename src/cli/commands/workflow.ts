@@ -25,6 +25,7 @@ import { count, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { exitCodeHelp, flag, json, oneWorkflow, optionalWord, workflows } from "./parameters.ts";
 import { simulate, verify } from "./verify.ts";
+import { diff } from "./workflow-diff.ts";
 
 const eject = command({
   parameters: {
@@ -261,7 +262,7 @@ ${exitCodeHelp("errors were found")}`,
 });
 
 export const workflowCommands = buildRouteMap({
-  routes: { list, show, validate, verify, graph, simulate, eject },
+  routes: { list, show, validate, verify, diff, graph, simulate, eject },
   aliases: { ls: "list" },
   docs: { brief: "Read, check, draw and rehearse workflows" },
 });
