@@ -124,3 +124,40 @@ promises: [{ to: done, never_by: engine }]
     { promise: "{ to: done, never_by: engine }", result: "unproved" },
   ]);
 });
+
+describe("a file without a promise about its done tasks", () => {
+  const silent = (name: string) => read(name).replace(/^promises:\n[^]*$/m, "");
+
+  test.each([
+    [
+      "sessions",
+      ["{ to: done, after: { merged: true } }", judged("done"), "{ to: done, never_by: [worker, reviewer] }"],
+    ],
+    [
+      "turns",
+      [
+        "{ to: done, after: { merged: true } }",
+        "{ to: done, after: { tests: passed } }",
+        "{ to: done, after: { result: { good: true }, by: critic } }",
+        "{ to: done, never_by: [coder, critic] }",
+      ],
+    ],
+    ["worker-straight-to-done", []],
+    [
+      "red-tests-merge",
+      [
+        "{ to: done, after: { merged: true } }",
+        "{ to: done, after: { result: { good: true }, by: critic } }",
+        "{ to: done, never_by: [coder, critic] }",
+      ],
+    ],
+  ])("%s is told which promises hold today", (name, promises) => {
+    const { verification } = check(silent(name));
+    expect(verification.promises).toEqual([]);
+    expect(verification.suggested).toEqual(promises.length === 0 ? [] : [{ to: "done", promises }]);
+  });
+
+  test("a file that has such a promise is told nothing", () => {
+    expect(check(read("turns")).verification.suggested).toEqual([]);
+  });
+});

@@ -189,7 +189,7 @@ export const verify = command({
     fullDescription: `Explores every position that a task can reach, with the engine that moves real tasks. Each finding has the shortest example: numbered steps and the route (↻ marks a cycle). Each promise of the file is proved, or there is the shortest life that breaks it.
 
 --json: { workflows: [{ name, file, hash, proved, positions, steps, variants, settings, problems,
-  promises: [{ promise, result: proved|broken|unproved }],
+  promises: [{ promise, result: proved|broken|unproved }], suggested: [{ to, promises }],
   findings: [{ level, code, state, message, fix, example, steps, route, mermaid, saved }] }] }
 ${exitCodeHelp("a workflow is not proved")}`,
   },
@@ -215,6 +215,8 @@ ${exitCodeHelp("a workflow is not proved")}`,
     if (flags.save !== undefined && results.every(({ saved }) => saved.size === 0)) {
       this.say("There is no counterexample to save.");
     }
+    for (const { verification } of results)
+      for (const { to, promises } of verification?.suggested ?? []) this.say(writeSuggestion(to, promises));
     const isHidden = results.some(({ verification }) => verification?.findings.some(({ level }) => level === "note"));
     if (isHidden && !flags.notes) this.say("Notes are shown with --notes.");
   },
@@ -247,6 +249,11 @@ function writePromiseResult(
 ): string {
   if (result === "unproved") return yellow(`not proved, explored up to ${count(positions, "position")}:`);
   return result === "proved" ? green("promise proved") : red("promise broken");
+}
+
+function writeSuggestion(to: string, promises: readonly string[]): string {
+  const lines = promises.map((promise) => `  - ${promise}`);
+  return `No promise of the file is about "${to}". These hold today; state those that must go on to hold:\npromises:\n${lines.join("\n")}`;
 }
 
 function saveExamples(
@@ -283,6 +290,7 @@ function resultDocument({ found, workflow, problems, verification, saved }: Veri
     settings: verification?.settings ?? {},
     problems,
     promises: verification?.promises ?? [],
+    suggested: verification?.suggested ?? [],
     findings: verification?.findings.map((finding) => findingDocument(workflow, finding, saved.get(finding))) ?? [],
   };
 }

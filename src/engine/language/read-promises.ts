@@ -1,7 +1,17 @@
 import { fieldValues } from "../../answers/read-answer.ts";
 import { ownsSection } from "../gate.ts";
+import {
+  after as afterPromise,
+  answered,
+  gatePassed,
+  merged,
+  neverBy,
+  neverSameRunAs,
+  testsPassed,
+  within as withinVisits,
+} from "../promise-forms.ts";
 import { answersOf, runsOf } from "../proofs.ts";
-import type { AuthorsPromise, Gate, PromisedEvidence, RunSpec, Scalar, State, Workflow } from "../workflow.ts";
+import type { AuthorsPromise, Gate, PromisedEvidence, RunSpec, State, Workflow } from "../workflow.ts";
 import { type Context, didYouMean, known, type Path, suggest } from "./problem.ts";
 import { asList, type PromiseSource } from "./source.ts";
 
@@ -50,19 +60,18 @@ function readPromise(
   if (after !== undefined) {
     if (!checkState(context, workflow, to, [...path, "to"])) return undefined;
     const evidence = readEvidence(context, workflow, after, [...path, "after"]);
-    const written = `{ to: ${to}, after: ${evidence?.key} }`;
-    return evidence && { kind: "after", written, to, evidence };
+    return evidence && afterPromise(to, evidence);
   }
   if (never !== undefined) {
     const roles = asList<string>(never);
     const isKnown = checkRoles(context, workflow, roles, [...path, "never_by"], ["human", "engine"]);
     if (!checkState(context, workflow, to, [...path, "to"]) || !isKnown) return undefined;
     checkSomebodyMay(context, workflow, to, roles, [...path, "never_by"]);
-    return { kind: "never_by", written: `{ to: ${to}, never_by: ${writeWords(roles)} }`, to, roles };
+    return neverBy(to, roles);
   }
   if (form[0] === "within") {
     if (!checkState(context, workflow, of, [...path, "of"])) return undefined;
-    return { kind: "within", written: `{ within: ${within}, of: ${of} }`, visits: within, of };
+    return withinVisits(within, of);
   }
   const areKnown = [
     checkRoles(context, workflow, [role], [...path, "role"]),
@@ -74,7 +83,7 @@ function readPromise(
     return undefined;
   }
   checkJudges(context, workflow, role, [...path, "role"]);
-  return { kind: "never_same_run_as", written: `{ role: ${role}, never_same_run_as: ${other} }`, role, other };
+  return neverSameRunAs(role, other);
 }
 
 /** Whether a task can move to the state: otherwise a promise about it can never be tested. */
@@ -169,14 +178,14 @@ function readEvidence(
   const by = source.by === undefined ? undefined : asList<string>(source.by);
   if (by !== undefined && !checkRoles(context, workflow, by, [...path, "by"], ["human"])) return undefined;
   if (kind === "merged") return readMerged(context, source, path);
-  if (kind === "tests") return { kind: "tests", key: "{ tests: passed }" };
+  if (kind === "tests") return testsPassed;
   return kind === "gate"
     ? readGatePassed(context, workflow, source, by, path)
     : readAnswer(context, workflow, source, by, path);
 }
 
 function readMerged(context: Context, source: EvidenceSource, path: Path): PromisedEvidence | undefined {
-  if (source.merged === true) return { kind: "merged", key: "{ merged: true }" };
+  if (source.merged === true) return merged;
   context.error([...path, "merged"], "Only that the work is merged can be promised.", "Write merged: true.");
   return undefined;
 }
@@ -212,8 +221,7 @@ function readGatePassed(
     context.error([...path, "by"], message, known(owners));
     return undefined;
   }
-  const parts = [`gate: "## ${section}"`, ...(verdict === undefined ? [] : [`verdict: ${verdict}`]), ...writeBy(by)];
-  return { kind: "gate", section, verdict, by, key: `{ ${parts.join(", ")} }` };
+  return gatePassed(section, verdict, by);
 }
 
 function readAnswer(
@@ -248,25 +256,11 @@ function readAnswer(
     context.error(at, message, "Name a value that the schema allows.", { key: true });
     return undefined;
   }
-  const said = fields.map(([field, value]) => `${field}: ${writeScalar(value)}`).join(", ");
-  const key = `{ ${[`result: { ${said} }`, ...writeBy(by)].join(", ")} }`;
-  return { kind: "result", fields: result, by, key };
+  return answered(result, by);
 }
 
 function awaited(wait: State["wait"]): readonly RunSpec[] {
   return wait.kind === "agent" ? [wait.run] : wait.kind === "panel" ? [wait.judge] : [];
-}
-
-function writeBy(by: readonly string[] | undefined): readonly string[] {
-  return by === undefined ? [] : [`by: ${writeWords(by)}`];
-}
-
-function writeWords(words: readonly string[]): string {
-  return words.length === 1 ? (words[0] ?? "") : `[${words.join(", ")}]`;
-}
-
-function writeScalar(value: Scalar): string {
-  return typeof value === "string" && !/^[A-Za-z][\w-]*$/.test(value) ? JSON.stringify(value) : String(value);
 }
 
 /** Whether no task could keep both. */

@@ -16,10 +16,32 @@ export interface PromiseResult {
  * The promises that some life of a task breaks, each with a shortest one. For each promise, every position is visited once with
  * every value of what counts for the promise: whether its evidence is there, or how often the state was entered.
  */
-export function checkPromises(graph: Graph): readonly Finding[] {
+export function checkPromises(graph: Graph): readonly Broken[] {
   return graph.workflow.promises.flatMap((promise, place) => {
-    const broken = shortestBreak(graph, promise, place);
-    if (broken === undefined) return [];
+    const path = shortestBreak(graph, promise, place);
+    return path === undefined ? [] : [{ promise, graph, path }];
+  });
+}
+
+/** A promise that some life breaks. */
+export interface Broken {
+  readonly promise: AuthorsPromise;
+  readonly graph: Graph;
+  readonly path: Path;
+}
+
+/** The root of a life, and the steps that it takes. */
+interface Path {
+  readonly root: number;
+  readonly edges: readonly number[];
+}
+
+/** A finding for each of these promises that is broken, with the shortest example of all configurations. */
+export function shortestBreaks(all: readonly Broken[], promises: readonly AuthorsPromise[]): readonly Finding[] {
+  return promises.flatMap((promise): readonly Finding[] => {
+    const lives = all.filter(({ promise: { written } }) => written === promise.written);
+    const [first] = lives.toSorted((a, b) => a.path.edges.length - b.path.edges.length);
+    if (first === undefined) return [];
     return [
       {
         level: "error",
@@ -27,7 +49,7 @@ export function checkPromises(graph: Graph): readonly Finding[] {
         state: promise.kind === "within" ? promise.of : promise.kind === "never_same_run_as" ? "" : promise.to,
         message: `The promise ${promise.written} does not hold: ${whyBroken(promise)}`,
         fix: fixOf(promise),
-        example: exampleAlong(graph, "promise", broken.root, broken.edges),
+        example: exampleAlong(first.graph, "promise", first.path.root, first.path.edges),
       },
     ];
   });
@@ -50,11 +72,6 @@ function fixOf(promise: AuthorsPromise): string {
   }
 }
 
-interface Break {
-  readonly root: number;
-  readonly edges: readonly number[];
-}
-
 /** More than this many pairs of position and value are not visited. */
 const maxPairs = 40_000_000;
 
@@ -63,7 +80,7 @@ export function isTooLarge(graph: Graph, promise: AuthorsPromise): boolean {
   return graph.nodes.length * valuesOf(promise) > maxPairs;
 }
 
-function shortestBreak(graph: Graph, promise: AuthorsPromise, place: number): Break | undefined {
+function shortestBreak(graph: Graph, promise: AuthorsPromise, place: number): Path | undefined {
   if (isTooLarge(graph, promise)) return undefined;
   const width = valuesOf(promise);
   const after = stepFor(graph, promise);
@@ -97,7 +114,7 @@ function shortestBreak(graph: Graph, promise: AuthorsPromise, place: number): Br
 const unvisited = -2;
 const none = -1;
 
-function pathTo(via: Int32Array, before: Int32Array, width: number, last: number, breaking: number): Break {
+function pathTo(via: Int32Array, before: Int32Array, width: number, last: number, breaking: number): Path {
   const edges = [breaking];
   let pair = last;
   for (let edge = via[pair] ?? none; edge !== none; edge = via[pair] ?? none) {
@@ -150,14 +167,3 @@ function movesOf(graph: Graph): readonly boolean[] {
 
 // A cache: all promises of a file ask the same.
 const moving = new WeakMap<Graph, readonly boolean[]>();
-
-/** The finding with the shortest example for each promise, over all configurations. */
-export function shortestBreaks(findings: readonly Finding[]): readonly Finding[] {
-  const shortest = new Map<string, Finding>();
-  for (const finding of findings) {
-    const before = shortest.get(finding.message);
-    const lengthOf = ({ example }: Finding) => example?.steps.length ?? 0;
-    if (before === undefined || lengthOf(finding) < lengthOf(before)) shortest.set(finding.message, finding);
-  }
-  return [...shortest.values()];
-}

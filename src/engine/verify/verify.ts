@@ -2,12 +2,13 @@ import { type ChildProblem, childProblems, type WorkflowNamed } from "../child-w
 import { configurationsOf } from "../explore/configurations.ts";
 import { explore, type Graph } from "../explore/graph.ts";
 import type { Problem } from "../language/problem.ts";
-import type { SettingValue, Workflow } from "../workflow.ts";
+import type { AuthorsPromise, SettingValue, Workflow } from "../workflow.ts";
 import { checkExplored, checkLeaks, heldNotes, unreachedStates, unusedRules } from "./check-coverage.ts";
 import { checkCycles, checkEnds, checkWaits } from "./check-ends.ts";
 import { checkBypasses, checkChoices, checkProducers, checkSelfReview } from "./check-gates.ts";
 import { checkPromises, isTooLarge, type PromiseResult, shortestBreaks } from "./check-promises.ts";
 import type { Finding } from "./finding.ts";
+import { candidatesFor, type Suggestion, suggestionsFrom } from "./suggest-promises.ts";
 
 export interface Verification {
   readonly findings: readonly Finding[];
@@ -21,6 +22,8 @@ export interface Verification {
   readonly unexplored: readonly Finding[];
   /** What was found about each promise of the workflow. */
   readonly promises: readonly PromiseResult[];
+  /** For each end of done tasks that no promise names: the promises about it that hold today. */
+  readonly suggested: readonly Suggestion[];
   /** No error among the findings, and everything was explored. */
   readonly proved: boolean;
 }
@@ -35,11 +38,16 @@ export function verify(
   { name = workflow.name, workflowNamed }: { readonly name?: string; readonly workflowNamed?: WorkflowNamed } = {},
 ): Verification {
   const configurations = configurationsOf(workflow);
-  const graphs = configurations.tried.map(({ preset, settings }) => explore(workflow, preset, settings));
+  // Promises that the file does not state yet are followed too, for the hint which of them hold.
+  const candidates = candidatesFor(workflow);
+  const wider = candidates.length === 0 ? workflow : { ...workflow, promises: [...workflow.promises, ...candidates] };
+  const graphs = configurations.tried.map(({ preset, settings }) => explore(wider, preset, settings));
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
   const unexplored = checkExplored(workflow, configurations);
   const children = workflowNamed === undefined ? [] : childProblems(workflow, name, workflowNamed).map(childFinding);
-  const broken = shortestBreaks(graphs.flatMap(checkPromises));
+  const breaks = graphs.flatMap(checkPromises);
+  const isBroken = ({ written }: AuthorsPromise) => breaks.some(({ promise }) => promise.written === written);
+  const broken = shortestBreaks(breaks, workflow.promises);
   const isExplored = unexplored.length === 0 && graphs.every(({ complete }) => complete);
   const all = [
     ...loading,
@@ -59,11 +67,11 @@ export function verify(
     settings: configurations.values,
     unexplored,
     promises: workflow.promises.map((promise): PromiseResult => {
-      const { written } = promise;
-      const isBroken = broken.some(({ message }) => message.startsWith(`The promise ${written} does not hold:`));
       const isChecked = isExplored && !graphs.some((graph) => isTooLarge(graph, promise));
-      return { promise: written, result: isBroken ? "broken" : isChecked ? "proved" : "unproved" };
+      const result = isBroken(promise) ? "broken" : isChecked ? "proved" : "unproved";
+      return { promise: promise.written, result };
     }),
+    suggested: isExplored ? suggestionsFrom(candidates, (promise) => !isBroken(promise)) : [],
     proved: unexplored.length === 0 && !findings.some((finding) => finding.level === "error"),
   };
 }
