@@ -23,20 +23,26 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
     const { status, crashCount, phase } = task;
     if (crashCount === 0 || workflow.states[status]?.terminal) return 0;
     if (task.held?.again === "effects" && caps.compared === 0) return 0;
-    if (phase === "entering" && task.wait.hasFailed !== true) return Math.min(crashCount, caps.carried);
-    // To continue a held task forgets them, unless something compares them.
-    if (task.held !== undefined && caps.compared === 0 && Object.keys(task.runs).length === 0) return 0;
-    return Math.min(crashCount, caps.crashes.get(status) ?? 0);
+    const own = caps.crashes.get(status) ?? 0;
+    if (phase === "entering")
+      return Math.min(crashCount, task.wait.hasFailed === true ? Math.max(own, caps.carried) : caps.carried);
+    // To continue a held task forgets them, unless something compares them; to move it or to start its agent again does not.
+    const isForgotten = task.held !== undefined && caps.compared === 0 && caps.carried === 0 && isEmpty(task.runs);
+    if (isForgotten && workflow.states[status]?.respawn === undefined) return 0;
+    return task.held === undefined ? Math.min(crashCount, own) : Math.min(crashCount, Math.max(own, caps.carried));
   };
   const readAhead = visitsAhead(workflow, caps.visits);
   const visitsRead = (task: Task): readonly string[] => {
     if (caps.visits.size === 0 || !restsWithPerson(task)) return readAhead.get(task.status) ?? [];
     return task.held?.again !== "effects" && caps.visits.has(task.status) ? [task.status] : [];
   };
-  const keepsAttended = (task: Task) => workflow.states[task.status]?.wait.kind === "human" && task.attended;
+  // Without an agent it says nothing: the person can answer again once there is one.
+  const keepsAttended = (task: Task) =>
+    task.attended && workflow.states[task.status]?.wait.kind === "human" && !isEmpty(task.runs);
   const waitOf = (task: Task) => {
     const state = workflow.states[task.status];
-    return smallWait(task, caps.rounds.get(task.status), (state?.evidence.length ?? 0) > 0);
+    const hasFailures = crashes(task) > 0;
+    return smallWait(task, hasFailures, caps.rounds.get(task.status), (state?.evidence.length ?? 0) > 0);
   };
   return {
     key(world) {
@@ -159,8 +165,8 @@ function wordClass({ word }: Held): string {
 }
 
 /** Rounds are counted up to their limit, and not at all where there is none; reminders only where evidence is asked for. */
-function smallWait({ wait: progress, phase }: Task, rounds = 0, reminds = false): WaitProgress {
-  const isCounting = phase === "entering" && progress.hasFailed === true;
+function smallWait({ wait: progress, phase }: Task, hasFailures: boolean, rounds = 0, reminds = false): WaitProgress {
+  const isCounting = hasFailures && phase === "entering" && progress.hasFailed === true;
   const round = Math.min(progress.round, rounds);
   const reminded = reminds ? Math.min(progress.reminded, 1) : 0;
   const isPlain =

@@ -117,7 +117,10 @@ function endings(workflow: Workflow, task: Task, state: State, name: string): re
 function stepEnds(workflow: Workflow, task: Task, mode: Mode, name: string): readonly Step[] {
   if (mode !== "steps") return [];
   const step: Step = { what: "ended", by: name, word: "step" };
-  return [stepLimit(workflow, task) === Number.POSITIVE_INFINITY ? step : { ...step, untilLeft: true }];
+  if (stepLimit(workflow, task) === Number.POSITIVE_INFINITY) return [step];
+  // The first step forgets the failures of the state before.
+  const isFirst = task.crashCount > 0 && task.phase === "entering" && task.wait.hasFailed !== true;
+  return [...(isFirst ? [step] : []), { ...step, untilLeft: true }];
 }
 
 /** Answers that differ in the fields that rules read, on both sides of each value; for a fan-out, with and without items. */
@@ -189,11 +192,7 @@ function humanSteps(task: Task, state: State): readonly Step[] {
     reply("yes");
     reply("not yet");
   }
-  const agentCouldAsk = Object.keys(task.runs).some((name) => {
-    const role = name.split("/")[0] ?? name;
-    return targets(state, (way) => way.by === undefined || way.by.includes(role)).length > 0;
-  });
-  if (wait.kind === "human" && !task.attended && agentCouldAsk) reply("the answer");
+  if (wait.kind === "human" && !task.attended && Object.keys(task.runs).length > 0) reply("the answer");
   return steps;
 }
 
