@@ -22,7 +22,7 @@ const firstSeed = 2_000;
 let sample: Sample = { tried: 0, loaded: [], proved: [] };
 beforeAll(() => {
   sample = drawSample(workflows, firstSeed);
-}, 120_000);
+}, 300_000);
 
 describe("random workflows", () => {
   test("most of them load, and the sample has enough proved and refuted ones", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { follow } from "../../src/engine/simulate/simulate.ts";
+import { follow, simulate } from "../../src/engine/simulate/simulate.ts";
 import { play, started } from "./stage.ts";
 import { check, faults, load } from "./workflow-texts.ts";
 
@@ -69,4 +69,15 @@ test("an agent that a person starts during the work is ended before the state st
   stage.take({ what: "did", by: "engine", word: "ok" });
   expect(stage.effects.map(({ action }) => action)).toEqual(["kill_agent", "spawn_agent"]);
   expect(started(stage.effects)).toHaveLength(1);
+});
+
+test("a simulated life is wedged where steps are possible and none of them leads to an end", () => {
+  const text = `version: 1
+states: { todo: {}, limbo: {}, shipped: { terminal: true } }
+transitions: [{ from: todo, to: limbo, by: human }, { from: todo, to: shipped, by: human }]
+`;
+  const { runs, ends, wedged, cut } = simulate(load(text), { runs: 20, seed: 7 });
+  expect(cut).toBe(0);
+  expect(wedged).toBeGreaterThan(5);
+  expect(wedged + (ends.shipped ?? 0)).toBe(runs);
 });

@@ -20,19 +20,23 @@ export function outcomesOf(workflow: Workflow, world: World, step: Step): readon
   const found: Outcome[] = [];
   const start = step.word === "step" && step.untilLeft ? beforeLastStep(workflow, world) : world;
   const trail: Choice[] = [];
+  let read = 0;
+  const choose: Choose = (name, values) => {
+    for (let i = 0; i < read; i++) {
+      const before = trail[i] as Choice;
+      if (before.name === name) return before.values[before.at];
+    }
+    const choice = trail[read] ?? { name, values: values(trail.slice(0, read)), at: 0 };
+    trail[read++] = choice;
+    return choice.values[choice.at];
+  };
+  const facts = readFacts(workflow, start, step, choose);
+  const look = ({ sections }: World) => ({ facts, sections });
   do {
-    const chosen: Choice[] = [];
-    const facts = readFacts(workflow, start, step, (name, values) => {
-      const before = chosen.find((choice) => choice.name === name);
-      if (before !== undefined) return before.values[before.at];
-      const choice = trail[chosen.length] ?? { name, values: values(chosen), at: 0 };
-      trail[chosen.length] = choice;
-      chosen.push(choice);
-      return choice.values[choice.at];
-    });
-    const taken = repeatStep(workflow, start, step, ({ sections }) => ({ facts, sections }));
-    if (taken !== undefined) found.push({ step: withChoices(workflow, world, step, chosen), taken });
-    trail.length = chosen.length;
+    read = 0;
+    const taken = repeatStep(workflow, start, step, look);
+    trail.length = read;
+    if (taken !== undefined) found.push({ step: withChoices(workflow, world, step, trail), taken });
   } while (advance(trail));
   return found;
 }

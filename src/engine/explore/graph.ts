@@ -45,7 +45,7 @@ export interface Edge {
 }
 
 // Enough for any workflow that a person could draw; a larger one gets a finding instead of a long wait.
-const maxNodes = 200_000;
+const maxNodes = 60_000;
 
 interface Extent {
   /** How many positions may be visited. */
@@ -110,7 +110,7 @@ export function explore(
   for (const { world, status } of createWorlds(workflow, preset, settings)) {
     roots.push(visit(world, undefined, status));
     do {
-      for (; at < nodes.length && nodes.length <= most; at++) {
+      for (; at < nodes.length && nodes.length < most; at++) {
         const here = (nodes[at] as Node).world;
         for (const outcome of outcomes(workflow, here)) {
           if (!mishaps && isMishap(outcome.step, here.task)) continue;
@@ -120,7 +120,7 @@ export function explore(
         }
       }
       for (const { from, outcome } of interruptions.splice(0)) add(from, outcome);
-    } while (at < nodes.length && nodes.length <= most);
+    } while (at < nodes.length && nodes.length < most);
   }
   return {
     workflow,

@@ -1,4 +1,5 @@
-import { type Held, noProgress, type Task, type WaitProgress } from "../task.ts";
+import { ticketWord } from "../settled.ts";
+import { type Held, type Member, noProgress, type Task, type WaitProgress } from "../task.ts";
 import { isTemporary, resolve, settingOf } from "../when.ts";
 import type { Guard, Settings, State, Workflow } from "../workflow.ts";
 import type { Past, World } from "./world.ts";
@@ -17,18 +18,33 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
     state.wait.kind === "fan_out" ? [state.wait.from.result] : [],
   );
   const relevant = relevantPast(workflow);
+  const counters = [...caps.counters.keys()];
   const crashes = (task: Task) => {
     const { status, crashCount, phase } = task;
     if (crashCount === 0 || workflow.states[status]?.terminal) return 0;
-    if (phase === "entering" && task.wait.hasFailed !== true) return Math.min(crashCount, caps.carried);
-    // To continue a held task forgets them, unless something compares them.
-    if (task.held !== undefined && caps.compared === 0 && Object.keys(task.runs).length === 0) return 0;
-    return Math.min(crashCount, caps.crashes.get(status) ?? 0);
+    if (task.held?.again === "effects" && caps.compared === 0) return 0;
+    const own = caps.crashes.get(status) ?? 0;
+    if (phase === "entering")
+      return Math.min(crashCount, task.wait.hasFailed === true ? Math.max(own, caps.carried) : caps.carried);
+    // To continue a held task forgets them, unless something compares them; to move it or to start its agent again does not.
+    const isForgotten = task.held !== undefined && caps.compared === 0 && caps.carried === 0 && isEmpty(task.runs);
+    if (isForgotten && workflow.states[status]?.respawn === undefined) return 0;
+    return task.held === undefined ? Math.min(crashCount, own) : Math.min(crashCount, Math.max(own, caps.carried));
   };
-  const keepsAttended = (task: Task) => workflow.states[task.status]?.wait.kind === "human" && task.attended;
+  const readAhead = visitsAhead(workflow, caps.visits);
+  const visitsRead = (task: Task): readonly string[] => {
+    // To start an agent again does not count visits anew.
+    const canRespawn = task.held?.again !== "effects" && workflow.states[task.status]?.respawn !== undefined;
+    if (caps.visits.size === 0 || canRespawn || !restsWithPerson(task)) return readAhead.get(task.status) ?? [];
+    return task.held?.again !== "effects" && caps.visits.has(task.status) ? [task.status] : [];
+  };
+  // Without an agent it says nothing: the person can answer again once there is one.
+  const keepsAttended = (task: Task) =>
+    task.attended && workflow.states[task.status]?.wait.kind === "human" && !isEmpty(task.runs);
   const waitOf = (task: Task) => {
     const state = workflow.states[task.status];
-    return smallWait(task, caps.rounds.get(task.status), (state?.evidence.length ?? 0) > 0);
+    const hasFailures = crashes(task) > 0;
+    return smallWait(task, hasFailures, caps.rounds.get(task.status), (state?.evidence.length ?? 0) > 0);
   };
   return {
     key(world) {
@@ -36,12 +52,11 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
       const { status, phase } = task;
       let key = `${status} ${phase} ${crashes(task)}${keepsAttended(task) ? "a" : ""}${world.workspace ? "w" : ""}`;
       for (const [name, cap] of caps.counters) key += ` ${Math.min(task.counters[name] ?? 0, cap)}`;
-      for (const [name, cap] of caps.visits) key += ` ${Math.min(task.visits[name] ?? 0, cap)}`;
+      for (const name of visitsRead(task)) key += ` ${Math.min(task.visits[name] ?? 0, caps.visits.get(name) ?? 0)}`;
       for (const name of relevant) key += world.past[name] ? " 1" : " 0";
       key += runsKey(task);
       if (task.held !== undefined) key += ` held ${wordClass(task.held)} ${task.held.again}`;
-      const small = waitOf(task);
-      if (small !== noProgress) key += waitKey(small);
+      key += waitKey(waitOf(task));
       const results = keptResults(task, workflow.states[status], itemSchemas);
       for (const name in results) key += ` ${name} ${JSON.stringify(results[name])}`;
       return key;
@@ -52,8 +67,8 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
           ...task,
           previousStatus: "",
           entry: 1,
-          counters: capped(task.counters, caps.counters),
-          visits: capped(task.visits, caps.visits),
+          counters: capped(task.counters, caps.counters, counters),
+          visits: capped(task.visits, caps.visits, visitsRead(task)),
           crashCount: crashes(task),
           runs: Object.fromEntries(
             Object.entries(task.runs).map(([name, run]) => [name, { ...run, key: `${name}#1` }]),
@@ -81,10 +96,46 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
   };
 }
 
-function capped(values: Readonly<Record<string, number>>, caps: ReadonlyMap<string, number>) {
+/** Whether only a person can go on with a task. Whatever the person does, visits are counted anew. */
+function restsWithPerson({ held, phase, runs }: Task): boolean {
+  if (held === undefined || wordClass(held) !== "-") return false;
+  return held.again === "effects" || (phase !== "entering" && isEmpty(runs));
+}
+
+/** For each state, the states whose visits may be compared before a person acts: those that lie ahead of it. */
+function visitsAhead(
+  { states, ways }: Workflow,
+  caps: ReadonlyMap<string, number>,
+): ReadonlyMap<string, readonly string[]> {
+  const next = new Map<string, Set<string>>(Object.keys(states).map((name) => [name, new Set()]));
+  for (const { from, to, by } of ways)
+    if (by === undefined || by.some((role) => role !== "human")) next.get(from)?.add(to);
+  // Rules take any way.
+  for (const { name, rules } of Object.values(states))
+    for (const { does } of rules) {
+      const to = does.kind === "then" ? does.to : does.after?.to;
+      if (to !== undefined) next.get(name)?.add(to);
+    }
+  const ahead = new Map<string, readonly string[]>();
+  for (const name of Object.keys(states)) {
+    const reached = new Set([name]);
+    for (const each of reached) for (const to of next.get(each) ?? []) reached.add(to);
+    ahead.set(
+      name,
+      [...caps.keys()].filter((read) => reached.has(read)),
+    );
+  }
+  return ahead;
+}
+
+function capped(
+  values: Readonly<Record<string, number>>,
+  caps: ReadonlyMap<string, number>,
+  names: readonly string[],
+): Readonly<Record<string, number>> {
   const small: Record<string, number> = {};
-  for (const [name, cap] of caps) {
-    const value = Math.min(values[name] ?? 0, cap);
+  for (const name of names) {
+    const value = Math.min(values[name] ?? 0, caps.get(name) ?? 0);
     if (value !== 0) small[name] = value;
   }
   return small;
@@ -94,7 +145,8 @@ function capped(values: Readonly<Record<string, number>>, caps: ReadonlyMap<stri
 function runsKey({ runs }: Task): string {
   let key = "";
   let members: string[] | undefined;
-  for (const name of Object.keys(runs).sort()) {
+  const names = Object.keys(runs);
+  for (const name of names.length > 1 ? names.sort() : names) {
     const { mode, report } = runs[name] as Task["runs"][string];
     if (name.includes("/")) members = [...(members ?? []), `${name.split("/")[0]}/`];
     else key += ` ${name}:${mode}${report === undefined ? "" : "!"}`;
@@ -102,23 +154,22 @@ function runsKey({ runs }: Task): string {
   return members === undefined ? key : `${key} ${members.join(" ")}`;
 }
 
-function waitKey({ members, ...wait }: WaitProgress): string {
+function waitKey(wait: WaitProgress): string {
+  if (wait === noProgress) return "";
+  const { skipped, childrenOver, stepLimit = "-", round, turn = "-", reminded, hasFailed = false, members } = wait;
+  const plain = ` wait ${skipped} ${childrenOver} ${stepLimit} ${round} ${turn} ${reminded} ${hasFailed}`;
   const each = Object.values(members).map(({ state, tries }) => `${state} ${tries}`);
-  return ` ${JSON.stringify(wait)} ${each.sort().join(" ")}`;
+  return each.length === 0 ? plain : `${plain} ${each.sort().join(" ")}`;
 }
 
 /** Why a task is held matters only where the engine may try again, or a rule may cover it in the meantime. */
 function wordClass({ word }: Held): string {
-  return isTemporary(word) ? "temporary" : word === "missing" ? word : "-";
+  return isTemporary(word) ? "temporary" : word === "missing" || word === ticketWord ? word : "-";
 }
 
 /** Rounds are counted up to their limit, and not at all where there is none; reminders only where evidence is asked for. */
-function smallWait(
-  { wait: { hasFailed, refused: _, said: __, at: ___, ...progress }, phase }: Task,
-  rounds = 0,
-  reminds = false,
-): WaitProgress {
-  const isCounting = phase === "entering" && hasFailed === true;
+function smallWait({ wait: progress, phase }: Task, hasFailures: boolean, rounds = 0, reminds = false): WaitProgress {
+  const isCounting = hasFailures && phase === "entering" && progress.hasFailed === true;
   const round = Math.min(progress.round, rounds);
   const reminded = reminds ? Math.min(progress.reminded, 1) : 0;
   const isPlain =
@@ -129,12 +180,21 @@ function smallWait(
     round === 0 &&
     reminded === 0 &&
     progress.turn === undefined &&
-    Object.keys(progress.members).length === 0;
+    isEmpty(progress.members);
   if (isPlain) return noProgress;
-  const members = Object.fromEntries(
-    Object.entries(progress.members).map(([name, member]) => [name, { ...member, answer: undefined }]),
-  );
-  return { ...progress, round, reminded, step: 0, members, ...(isCounting ? { hasFailed } : {}) };
+  const { skipped, childrenOver, stepLimit, turn } = progress;
+  const members: Record<string, Member> = {};
+  for (const name in progress.members) {
+    const member = progress.members[name] as Member;
+    members[name] = member.answer === undefined ? member : { ...member, answer: undefined };
+  }
+  const small = { skipped, childrenOver, step: 0, stepLimit, round, turn, reminded, members };
+  return isCounting ? { ...small, hasFailed: true } : small;
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false;
+  return true;
 }
 
 const none: Task["results"] = {};

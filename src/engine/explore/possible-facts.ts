@@ -4,7 +4,7 @@ import type { FactName } from "../request.ts";
 import { hasReviewers } from "../reviewing.ts";
 import { specOf } from "../run-spec.ts";
 import { settingOf } from "../when.ts";
-import type { Gate, Guard, State, Workflow } from "../workflow.ts";
+import type { Gate, State, Workflow } from "../workflow.ts";
 import { guardsOf } from "./position.ts";
 import type { World } from "./world.ts";
 
@@ -61,18 +61,23 @@ const yesOrNo: readonly number[] = [0, 1];
 
 /** Zero, and the numbers around each that the file compares the fact with. */
 function sampled(workflow: Workflow, task: World["task"], name: FactName): readonly number[] {
-  const numbers = cached(readers, workflow, () => new Map<string, readonly Guard[]>());
-  const guards = numbers.get(name) ?? guardsOf(workflow).filter(({ field }) => field === name);
-  numbers.set(name, guards);
-  const compared = guards.map(({ value }) =>
-    typeof value === "number" ? value : Number(settingOf(workflow, task, value.setting) ?? 0),
+  const bySettings = cached(samples, workflow, () => new WeakMap<object, Map<string, readonly number[]>>());
+  // The settings of a task are one object, whatever happens to it.
+  const byName = bySettings.get(task.settings) ?? new Map<string, readonly number[]>();
+  bySettings.set(task.settings, byName);
+  const key = `${task.preset} ${name}`;
+  const before = byName.get(key);
+  if (before !== undefined) return before;
+  const compared = guardsOf(workflow).flatMap(({ field, value }) =>
+    field !== name ? [] : [typeof value === "number" ? value : Number(settingOf(workflow, task, value.setting) ?? 0)],
   );
-  return [...new Set([0, 1, ...compared.flatMap((value) => [value - 1, value, value + 1])])].filter(
-    (value) => value >= 0,
-  );
+  const around = compared.flatMap((value) => [value - 1, value, value + 1]);
+  const found = [...new Set([0, 1, ...around])].filter((value) => value >= 0);
+  byName.set(key, found);
+  return found;
 }
 
-const readers = new WeakMap<Workflow, Map<string, readonly Guard[]>>();
+const samples = new WeakMap<Workflow, WeakMap<object, Map<string, readonly number[]>>>();
 
 function asksForMerged({ out, rules, evidence }: State): boolean {
   const guards = [...Object.values(out).flat(), ...rules].flatMap(({ when }) => when);

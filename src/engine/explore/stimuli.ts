@@ -1,6 +1,7 @@
 import { answerProblems, sampleAnswers } from "../../answers/read-answer.ts";
 import { handOverTools } from "../handed.ts";
 import { specOf } from "../run-spec.ts";
+import { ticketWord } from "../settled.ts";
 import type { Task } from "../task.ts";
 import { isTemporary, resolve, waitWords, workWords } from "../when.ts";
 import type { Mode, RunSpec, Scalar, State, Way, Workflow } from "../workflow.ts";
@@ -24,7 +25,8 @@ export function requests(workflow: Workflow, world: World): readonly Step[] {
   const state = workflow.states[task.status];
   if (state === undefined || task.phase === "over") return [];
   // Whatever else happens to such a task happens in the same way to one that is not held, and `continue` makes it one.
-  if (task.held?.again === "effects") return [continued("human")];
+  if (task.held?.again === "effects")
+    return [continued("human"), ...(task.held.word === ticketWord ? [continued("engine")] : [])];
   const settle: readonly Step[] = task.phase === "entering" ? [{ what: "settled", by: "engine" }] : [];
   if (state.terminal) return [...settle, ...mishaps(world, state)];
   return [
@@ -42,21 +44,22 @@ const continued = (by: string): Step => ({ what: "continue", by });
  * What can happen in any state, through no fault of the file. A ticket that is closed ends the agents of a task as a limit of
  * the whole task does; only where a person or the engine is waited for, it holds the task in another way.
  */
-function mishaps({ task: { held, runs, phase }, past }: World, { terminal, wait }: State): readonly Step[] {
+function mishaps({ task, past }: World, { terminal, wait }: State): readonly Step[] {
+  const { held, phase } = task;
   const steps: Step[] = [];
   if (past.owes && held === undefined) steps.push({ what: "unsettled", by: "engine" });
   if (terminal) return steps;
   const isAsked = phase !== "doing" && (wait.kind === "human" || wait.kind === "slot" || wait.kind === "time");
   if (isAsked && held === undefined) steps.push({ what: "ticket", by: "engine" });
   steps.push({ what: "task-limit", by: "engine", word: "time" });
-  for (const name of Object.keys(runs)) steps.push({ what: "ended", by: name, word: "lost" });
+  for (const name of distinctRuns(task)) steps.push({ what: "ended", by: name, word: "lost" });
   return steps;
 }
 
 function machineSteps(workflow: Workflow, task: Task, state: State): readonly Step[] {
   const { wait } = state;
   const { held, phase } = task;
-  const ends = Object.keys(task.runs).flatMap((name) => endings(workflow, task, state, name));
+  const ends = distinctRuns(task).flatMap((name) => endings(workflow, task, state, name));
   const work: readonly Step[] =
     phase === "doing" && held === undefined
       ? ["ok", ...workWords(state.do)].map((word) => ({ what: "did", by: "engine", word }))
@@ -114,7 +117,10 @@ function endings(workflow: Workflow, task: Task, state: State, name: string): re
 function stepEnds(workflow: Workflow, task: Task, mode: Mode, name: string): readonly Step[] {
   if (mode !== "steps") return [];
   const step: Step = { what: "ended", by: name, word: "step" };
-  return [stepLimit(workflow, task) === Number.POSITIVE_INFINITY ? step : { ...step, untilLeft: true }];
+  if (stepLimit(workflow, task) === Number.POSITIVE_INFINITY) return [step];
+  // The first step forgets the failures of the state before.
+  const isFirst = task.crashCount > 0 && task.phase === "entering" && task.wait.hasFailed !== true;
+  return [...(isFirst ? [step] : []), { ...step, untilLeft: true }];
 }
 
 /** Answers that differ in the fields that rules read, on both sides of each value; for a fan-out, with and without items. */
@@ -167,7 +173,7 @@ export function comparedValues(
 
 function agentSteps(task: Task, state: State): readonly Step[] {
   if (state.wait.kind === "human" && !task.attended) return [];
-  return Object.keys(task.runs).flatMap((name) => {
+  return distinctRuns(task).flatMap((name) => {
     const role = name.split("/")[0] ?? name;
     return targets(state, (way) => way.by === undefined || way.by.includes(role)).map(
       (to): Step => ({ what: "move", by: name, to }),
@@ -190,12 +196,22 @@ function humanSteps(task: Task, state: State): readonly Step[] {
     reply("yes");
     reply("not yet");
   }
-  const agentCouldAsk = Object.keys(task.runs).some((name) => {
-    const role = name.split("/")[0] ?? name;
-    return targets(state, (way) => way.by === undefined || way.by.includes(role)).length > 0;
-  });
-  if (wait.kind === "human" && !task.attended && agentCouldAsk) reply("the answer");
+  if (wait.kind === "human" && !task.attended && Object.keys(task.runs).length > 0) reply("the answer");
   return steps;
+}
+
+/** Members of a panel that are equally far differ only in their names, so one of them stands for all. */
+function distinctRuns({ runs, wait }: Task): readonly string[] {
+  const names = Object.keys(runs);
+  if (names.length < 2) return names;
+  const seen = new Set<string>();
+  return names.filter((name) => {
+    const [role = name, member] = name.split("/");
+    if (member === undefined) return true;
+    const { state, tries } = wait.members[name] ?? {};
+    const key = `${role} ${state} ${tries}`;
+    return !seen.has(key) && seen.add(key);
+  });
 }
 
 function targets(state: State, may: (way: Way) => boolean): readonly string[] {

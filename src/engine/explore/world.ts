@@ -83,25 +83,29 @@ export function repeatStep(
 ): Taken | undefined {
   let now = world;
   const decisions: Changed[] = [];
-  const taken = (kind: Taken["kind"]): Taken => ({
-    world: now,
-    kind,
-    events: decisions.flatMap((decision) => decision.events),
-    effects: decisions.flatMap((decision) => decision.effects),
-    decisions,
-  });
   for (let i = 0; i < maxRepeats; i++) {
     const { facts, sections } = look(now);
     const decision = note(now.task, decideWithoutPromises(workflow, now.task, requestOf(step, now.task), facts), facts);
-    if (decision.kind === "rejected" || decision.kind === "ignored") {
-      return i === 0 ? undefined : taken("stayed");
-    }
+    if (decision.kind === "rejected" || decision.kind === "ignored") break;
     decisions.push(decision);
-    now = worldAfter({ ...now, sections }, decision);
-    if (decision.kind === "moved") return taken("moved");
+    now = worldAfter(sections === now.sections ? now : { ...now, sections }, decision);
+    if (decision.kind === "moved") return takenWith(now, "moved", decisions);
     if (!step.untilLeft || decision.task.held !== undefined || decision.task.phase === "doing") break;
   }
-  return taken("stayed");
+  return decisions.length === 0 ? undefined : takenWith(now, "stayed", decisions);
+}
+
+function takenWith(world: World, kind: Taken["kind"], decisions: readonly Changed[]): Taken {
+  const [only] = decisions;
+  if (only !== undefined && decisions.length === 1)
+    return { world, kind, events: only.events, effects: only.effects, decisions };
+  return {
+    world,
+    kind,
+    events: decisions.flatMap(({ events }) => events),
+    effects: decisions.flatMap(({ effects }) => effects),
+    decisions,
+  };
 }
 
 /** The world in which a stepped run is about to take its last step. No step before it differs from the first. */
@@ -124,20 +128,22 @@ export function worldAfter(
   { task: before, workspace, sections, past }: World,
   { task, effects, events }: Changed,
 ): World {
+  const owes =
+    task.phase !== "over" && (effects.length > 0 ? effects.some(mayFail) : past.owes && before.phase === task.phase);
   return {
     task,
     workspace: workspaceAfter(workspace, effects),
     sections,
-    past: {
-      ran: past.ran || effects.some(({ action }) => action === "spawn_agent"),
-      tested: past.tested || effects.some(({ action }) => testing.has(action)),
-      fanned: past.fanned || effects.some(({ action }) => action === "start_children"),
-      reviewed: past.reviewed || events.some(({ type }) => type === "finding.reviewed"),
-      owes:
-        task.phase !== "over" &&
-        (effects.length > 0 ? effects.some(mayFail) : past.owes && before.phase === task.phase),
-    },
+    past: pastAfter(past, effects, events, owes),
   };
+}
+
+function pastAfter(past: Past, effects: Changed["effects"], events: Changed["events"], owes: boolean): Past {
+  const ran = past.ran || effects.some(({ action }) => action === "spawn_agent");
+  const tested = past.tested || effects.some(({ action }) => testing.has(action));
+  const fanned = past.fanned || effects.some(({ action }) => action === "start_children");
+  const reviewed = past.reviewed || events.some(({ type }) => type === "finding.reviewed");
+  return { ran, tested, fanned, reviewed, owes };
 }
 
 const testing: ReadonlySet<string> = new Set(["run_tests", "merge", "merge_pr"]);

@@ -2,7 +2,7 @@ import type { Graph } from "../explore/graph.ts";
 import { whyBroken } from "../promises.ts";
 import { mayCommit } from "../proofs.ts";
 import type { AuthorsPromise } from "../workflow.ts";
-import { exampleAlong, type Finding } from "./finding.ts";
+import { type Example, exampleAlong, type Finding } from "./finding.ts";
 
 /** What exploring says about one promise of the author. */
 export interface PromiseResult {
@@ -19,28 +19,21 @@ export interface PromiseResult {
 export function checkPromises(graph: Graph): readonly Broken[] {
   return graph.workflow.promises.flatMap((promise, place) => {
     const path = shortestBreak(graph, promise, place);
-    return path === undefined ? [] : [{ promise, graph, path }];
+    return path === undefined ? [] : [{ promise, example: exampleAlong(graph, "promise", path.root, path.edges) }];
   });
 }
 
 /** A promise that some life breaks. */
 export interface Broken {
   readonly promise: AuthorsPromise;
-  readonly graph: Graph;
-  readonly path: Path;
-}
-
-/** The root of a life, and the steps that it takes. */
-interface Path {
-  readonly root: number;
-  readonly edges: readonly number[];
+  readonly example: Example;
 }
 
 /** A finding for each of these promises that is broken, with the shortest example of all configurations. */
 export function shortestBreaks(all: readonly Broken[], promises: readonly AuthorsPromise[]): readonly Finding[] {
   return promises.flatMap((promise): readonly Finding[] => {
     const lives = all.filter(({ promise: { written } }) => written === promise.written);
-    const [first] = lives.toSorted((a, b) => a.path.edges.length - b.path.edges.length);
+    const [first] = lives.toSorted((a, b) => a.example.steps.length - b.example.steps.length);
     if (first === undefined) return [];
     return [
       {
@@ -49,7 +42,7 @@ export function shortestBreaks(all: readonly Broken[], promises: readonly Author
         state: promise.kind === "within" ? promise.of : promise.kind === "never_same_run_as" ? "" : promise.to,
         message: `The promise ${promise.written} does not hold: ${whyBroken(promise)}`,
         fix: fixOf(promise),
-        example: exampleAlong(first.graph, "promise", first.path.root, first.path.edges),
+        example: first.example,
       },
     ];
   });
@@ -72,16 +65,22 @@ function fixOf(promise: AuthorsPromise): string {
   }
 }
 
+/** The root of a life, and the steps that it takes. */
+interface Path {
+  readonly root: number;
+  readonly edges: readonly number[];
+}
+
 /** More than this many pairs of position and value are not visited. */
 const maxPairs = 40_000_000;
 
 /** Whether there are too many pairs of positions and values to check the promise. */
-export function isTooLarge(graph: Graph, promise: AuthorsPromise): boolean {
-  return graph.nodes.length * valuesOf(promise) > maxPairs;
+export function isTooLarge(positions: number, promise: AuthorsPromise): boolean {
+  return positions * valuesOf(promise) > maxPairs;
 }
 
 function shortestBreak(graph: Graph, promise: AuthorsPromise, place: number): Path | undefined {
-  if (isTooLarge(graph, promise)) return undefined;
+  if (isTooLarge(graph.nodes.length, promise)) return undefined;
   const width = valuesOf(promise);
   const after = stepFor(graph, promise);
   // How a pair was reached: the edge, and the pair before it.

@@ -1,12 +1,12 @@
 import { type ChildProblem, childProblems, type WorkflowNamed } from "../child-workflows.ts";
-import { configurationsOf } from "../explore/configurations.ts";
+import { configurationsOf, type Variant } from "../explore/configurations.ts";
 import { explore, type Graph } from "../explore/graph.ts";
 import type { Problem } from "../language/problem.ts";
 import type { AuthorsPromise, SettingValue, Workflow } from "../workflow.ts";
 import { checkExplored, checkLeaks, heldNotes, unreachedStates, unusedRules } from "./check-coverage.ts";
 import { checkCycles, checkEnds, checkWaits } from "./check-ends.ts";
 import { checkBypasses, checkChoices, checkProducers, checkSelfReview } from "./check-gates.ts";
-import { checkPromises, isTooLarge, type PromiseResult, shortestBreaks } from "./check-promises.ts";
+import { type Broken, checkPromises, isTooLarge, type PromiseResult, shortestBreaks } from "./check-promises.ts";
 import type { Finding } from "./finding.ts";
 import { candidatesFor, type Suggestion, suggestionsFrom } from "./suggest-promises.ts";
 
@@ -41,39 +41,82 @@ export function verify(
   // Promises that the file does not state yet are followed too, for the hint which of them hold.
   const candidates = candidatesFor(workflow);
   const wider = candidates.length === 0 ? workflow : { ...workflow, promises: [...workflow.promises, ...candidates] };
-  const graphs = configurations.tried.map(({ preset, settings }) => explore(wider, preset, settings));
+  const explored = exploreAll(wider, configurations.tried);
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
-  const unexplored = checkExplored(workflow, configurations);
+  const unexplored = [
+    ...checkExplored(workflow, configurations),
+    ...(explored.length < configurations.tried.length ? [notAll(explored.length, configurations.tried.length)] : []),
+  ];
   const children = workflowNamed === undefined ? [] : childProblems(workflow, name, workflowNamed).map(childFinding);
-  const breaks = graphs.flatMap(checkPromises);
+  const breaks = explored.flatMap((each) => each.breaks);
   const isBroken = ({ written }: AuthorsPromise) => breaks.some(({ promise }) => promise.written === written);
-  const broken = shortestBreaks(breaks, workflow.promises);
-  const isExplored = unexplored.length === 0 && graphs.every(({ complete }) => complete);
+  const isExplored = unexplored.length === 0 && explored.every(({ isComplete }) => isComplete);
   const all = [
     ...loading,
     ...children,
     ...unexplored,
-    ...broken,
-    ...graphs.flatMap(checkGraph),
-    ...coverageFindings(workflow, graphs),
+    ...shortestBreaks(breaks, workflow.promises),
+    ...explored.flatMap((each) => each.findings),
+    ...coverageFindings(workflow, explored),
   ];
   const findings = inOrder(workflow, distinct(all));
-  const sum = (count: (graph: Graph) => number) => graphs.reduce((total, graph) => total + count(graph), 0);
+  const sum = (count: (each: Explored) => number) => explored.reduce((total, each) => total + count(each), 0);
   return {
     findings,
-    positions: sum((graph) => graph.nodes.length),
-    steps: sum((graph) => graph.edges.length),
-    variants: graphs.length,
+    positions: sum(({ positions }) => positions),
+    steps: sum(({ steps }) => steps),
+    variants: explored.length,
     settings: configurations.values,
     unexplored,
     promises: workflow.promises.map((promise): PromiseResult => {
-      const isChecked = isExplored && !graphs.some((graph) => isTooLarge(graph, promise));
+      const isChecked = isExplored && !explored.some(({ positions }) => isTooLarge(positions, promise));
       const result = isBroken(promise) ? "broken" : isChecked ? "proved" : "unproved";
       return { promise: promise.written, result };
     }),
     suggested: isExplored ? suggestionsFrom(candidates, (promise) => !isBroken(promise)) : [],
     proved: unexplored.length === 0 && !findings.some((finding) => finding.level === "error"),
   };
+}
+
+/** What remains of the graph of one configuration: graphs are large, so only one is kept at a time. */
+interface Explored {
+  /** The preset and the settings. */
+  readonly name: string;
+  readonly positions: number;
+  readonly steps: number;
+  readonly isComplete: boolean;
+  readonly findings: readonly Finding[];
+  readonly breaks: readonly Broken[];
+  readonly never: ReadonlySet<string>;
+  readonly only: ReadonlySet<string>;
+  readonly unused: ReadonlySet<string>;
+}
+
+// With more positions in all configurations together, the rest of the configurations is left out.
+const maxPositions = 600_000;
+
+function exploreAll(workflow: Workflow, tried: readonly Variant[]): readonly Explored[] {
+  const explored: Explored[] = [];
+  let left = maxPositions;
+  for (const { preset, settings } of tried) {
+    if (left <= 0) break;
+    const graph = explore(workflow, preset, settings);
+    const { never, only } = unreachedStates(graph);
+    const known = <T>(found: Iterable<T>): ReadonlySet<T> => new Set(graph.complete ? found : []);
+    explored.push({
+      name: nameOf(graph),
+      positions: graph.nodes.length,
+      steps: graph.edges.length,
+      isComplete: graph.complete,
+      findings: checkGraph(graph),
+      breaks: checkPromises(graph),
+      never: known(never),
+      only: known(only),
+      unused: known(unusedRules(graph)),
+    });
+    left -= graph.nodes.length;
+  }
+  return explored;
 }
 
 /** The count with the most different values, which makes a workflow large. */
@@ -99,7 +142,7 @@ function checkGraph(graph: Graph): readonly Finding[] {
           level: "error",
           code: "incomplete",
           state: "",
-          message: `The workflow has too many positions to be proved: it was explored up to ${graph.nodes.length}. ${whyLarge(graph)}`,
+          message: `The workflow is not proved: it was explored up to ${graph.nodes.length} positions, and has more. ${whyLarge(graph)}`,
           fix: "Use fewer counters, or compare them with smaller numbers.",
           example: undefined,
         },
@@ -119,12 +162,7 @@ function checkGraph(graph: Graph): readonly Finding[] {
 }
 
 /** A state that no variant reaches is a mistake; a state that some variants do not reach is worth a note. */
-function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonly Finding[] {
-  const unreached = graphs.map((graph) => {
-    const { never, only } = unreachedStates(graph);
-    return { never: new Set(never), only: new Set(only) };
-  });
-  const unused = graphs.map(unusedRules);
+function coverageFindings(workflow: Workflow, explored: readonly Explored[]): readonly Finding[] {
   const findings: Finding[] = [];
   const tell = (level: Finding["level"], state: string, message: string, fix: string) =>
     findings.push({ level, code: "unreachable", state, message, fix, example: undefined });
@@ -132,29 +170,26 @@ function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonl
   // Without `initial`, tasks may be created in every state, which says nothing about the author's intention.
   const isListed = workflow.initial.length < open.length;
   for (const name of Object.keys(workflow.states)) {
-    const missing = unreached.filter(({ never, only }) => never.has(name) || (!isListed && only.has(name))).length;
-    const isNever = unreached.every(({ never }) => never.has(name));
+    const missing = explored.filter(({ never, only }) => never.has(name) || (!isListed && only.has(name)));
+    const isNever = explored.every(({ never }) => never.has(name));
     if (isNever) tell("warning", name, `No task can ever reach "${name}".`, "Add a way to it, or remove it.");
-    else if (missing === graphs.length)
+    else if (missing.length === explored.length)
       tell(
         "warning",
         name,
         `No way leads to "${name}": a task is there only if it is created there.`,
         "Add a way to it, remove it, or name it in initial.",
       );
-    else if (missing > 0) {
-      const where = graphs.flatMap((graph, i) =>
-        unreached[i]?.never.has(name) || (!isListed && unreached[i]?.only.has(name)) ? [nameOf(graph)] : [],
-      );
-      tell("note", name, `No task reaches "${name}" with ${where.join("; ")}.`, "");
+    else if (missing.length > 0) {
+      tell("note", name, `No task reaches "${name}" with ${missing.map((each) => each.name).join("; ")}.`, "");
     }
   }
   for (const state of Object.values(workflow.states)) {
-    if (unreached.every(({ never }) => never.has(state.name))) continue;
+    if (explored.every(({ never }) => never.has(state.name))) continue;
     for (const i of state.rules.keys()) {
       const does = state.rules[i]?.does;
       // A rule that only holds the task does no harm where it is never needed.
-      if (does?.kind !== "then" || !unused.every((rules) => rules.has(`${state.name} ${i + 1}`))) continue;
+      if (does?.kind !== "then" || !explored.every(({ unused }) => unused.has(`${state.name} ${i + 1}`))) continue;
       findings.push({
         level: "warning",
         code: "dead-rule",
@@ -171,6 +206,12 @@ function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonl
 function nameOf(graph: Graph): string {
   const settings = Object.entries(graph.settings).map(([name, value]) => `${name}: ${String(value)}`);
   return [...(graph.preset === "" ? [] : [`preset ${graph.preset}`]), ...settings].join(", ");
+}
+
+function notAll(explored: number, tried: number): Finding {
+  const message = `Of ${tried} configurations, ${tried - explored} are not explored: the first ${explored} have more than ${maxPositions} positions.`;
+  const fix = "Compare fewer settings in conditions, or use fewer counters.";
+  return { level: "warning", code: "unexplored", state: "", message, fix, example: undefined };
 }
 
 function childFinding({ state, message, fix }: ChildProblem): Finding {

@@ -1,4 +1,6 @@
 import { explore, type Graph } from "../../../src/engine/explore/graph.ts";
+import { createPositions } from "../../../src/engine/explore/position.ts";
+import type { World } from "../../../src/engine/explore/world.ts";
 import { createRandom } from "../../../src/engine/simulate/live.ts";
 import { follow } from "../../../src/engine/simulate/simulate.ts";
 import type { Task } from "../../../src/engine/task.ts";
@@ -11,17 +13,19 @@ interface Claim {
   readonly verification: Verification;
   /** What verify explored: one graph for each configuration. */
   readonly graphs: readonly Graph[];
+  /** The places that are reached with the default settings. */
+  readonly naive: NaiveGraph;
 }
 
 /** Where verify and the naive explorer contradict each other; none where verify is right. */
 export function disagreements(
-  { workflow, verification, graphs }: Claim,
+  { workflow, verification, graphs, naive: usual }: Claim,
   seed: number,
   bound: number,
 ): readonly string[] {
   const found: string[] = [];
-  const configurations = [{}, drawSettings(workflow, seed)];
-  const naive = configurations.map((settings) => exploreNaively(workflow, { preset: "", settings }, bound));
+  const drawn = drawSettings(workflow, seed);
+  const naive = [usual, exploreNaively(workflow, { preset: "", settings: drawn }, bound)];
   const has = (...codes: readonly string[]) => verification.findings.some(({ code }) => codes.includes(code));
   if (verification.proved) {
     const covered = new Set(graphs.flatMap(({ nodes }) => nodes.map(({ world }) => outline(world.task))));
@@ -45,13 +49,12 @@ export function disagreements(
     const rule = code === "dead-rule" ? /^Rule (\d+)/.exec(message)?.[1] : undefined;
     if (rule !== undefined && naive.some(({ rules }) => rules.has(`${state} rule ${rule}`)))
       found.push(`rule ${rule} of "${state}" is said to be never taken`);
-    const [usual] = naive;
     const isUsual =
       example !== undefined &&
       Object.entries(example.settings).every(
         ([name, value]) => String(workflow.settings[name]?.default) === String(value),
       );
-    if (usual?.complete !== true || !isUsual || example?.preset !== "") continue;
+    if (usual.complete !== true || !isUsual || example?.preset !== "") continue;
     if (code === "wedge" && !wedgesOf(workflow, usual).some((node) => usual.places[node]?.task.status === state))
       found.push(`a wedge in "${state}" is none`);
     if (code === "no-success" && has("no-success")) {
@@ -63,6 +66,27 @@ export function disagreements(
     }
   }
   return [...new Set(found)];
+}
+
+/**
+ * A place that the naive explorer comes to, and verify does not, with the way there. Both are compared as verify distinguishes
+ * positions, except for what each of them samples by itself: answers, and whether an effect may still fail.
+ */
+export function missedPlace({ workflow, preset, settings, nodes }: Graph, naive: NaiveGraph): string | undefined {
+  const positions = createPositions(workflow, preset, settings);
+  const covered = new Set(nodes.map(({ world }) => positions.key(withoutSamples(world))));
+  const missed = naive.places.findIndex(({ task, workspace, ...past }) => {
+    return !covered.has(positions.key(withoutSamples({ task, workspace, past, sections: {} })));
+  });
+  return missed < 0 ? undefined : routeTo(naive, missed);
+}
+
+function withoutSamples(world: World): World {
+  const { held } = world.task;
+  // A closed ticket ends agents as a limit of the task does. Where it is opened again, the wait begins anew.
+  const isLimit = held?.word === "ticket" && held.again !== "effects";
+  const task = { ...world.task, results: {}, held: isLimit ? { ...held, word: "time" } : held };
+  return { ...world, task, past: { ...world.past, owes: false } };
 }
 
 /** The graphs of every configuration that verify explores. */
