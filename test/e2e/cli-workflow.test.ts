@@ -454,7 +454,7 @@ describe("workflow verify", () => {
     expect(plain.code).toBe(0);
     expect(plain.stdout).toMatch(/build → limbo \(rule 1\)\nAs verify said: the task is in limbo\.\n$/);
     expect(around.code).toBe(0);
-    expect(around.stdout).toContain("\nThe cycle once more\n 6. ");
+    expect(around.stdout).toContain("\nThe cycle once more\n6. ");
     expect(around.stdout).toMatch(/As verify said: the task is in build, where it was before the cycle\.\n$/);
     expect(json(data)).toMatchObject({
       workflow: "circle",

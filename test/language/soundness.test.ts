@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { createWorlds } from "../../src/engine/explore/graph.ts";
+import { type Taken, takeStep, type World } from "../../src/engine/explore/world.ts";
 import { follow, simulate } from "../../src/engine/simulate/simulate.ts";
 import { play, started } from "./stage.ts";
 import { check, faults, load } from "./workflow-texts.ts";
@@ -52,6 +54,36 @@ test("a session with work behind it is proved, and its gate is open after the wo
   const { verification } = check(text);
   expect(faults(verification)).toEqual(["warning leak done", "warning unreachable broken"]);
   expect(verification.proved).toBe(true);
+});
+
+test("visits of a state count while the task is in another", () => {
+  const text = file(
+    "\n  a: { agent: { role: coder }, outcomes: [{ on: ok, when: visits < 3, then: b }, { on: ok, then: done }, { on: failed, then: broken }] }\n  b: { agent: { role: coder }, outcomes: [{ on: ok, then: a }, { on: failed, then: broken }] }",
+  );
+  expect(faults(check(text).verification)).toEqual(["warning leak done", "warning leak broken"]);
+});
+
+test("a judge that fails twice before the move to its panel has settled is not started again", () => {
+  const text = `version: 1
+initial: a
+roles: { scout: { mode: turn, prompt: p, result: r }, judge: { mode: turn, prompt: p, result: r, limits: { attempts: 2 } } }
+schemas: { r: { type: object, required: [good], properties: { good: { type: boolean } } } }
+prompts: { p: x }
+states:
+  a: { panel: { members: { role: scout }, judge: { role: judge } }, outcomes: [{ on: ok, then: done }, { on: failed, then: broken }] }
+  done: { terminal: true }
+  broken: { terminal: true, outcome: failed }
+`;
+  const workflow = load(text);
+  let world = createWorlds(workflow, "", {})[0]?.world as World;
+  const end = (by: string, word: string, more = {}) => {
+    world = (takeStep(workflow, world, { what: "ended", by, word, ...more }) as Taken).world;
+    return world.task;
+  };
+  const [scout = ""] = Object.keys(world.task.runs);
+  end(scout, "ok", { answer: { good: true } });
+  expect(end("judge", "error")).toMatchObject({ status: "a", phase: "entering", crashCount: 1 });
+  expect(end("judge", "error").status).toBe("broken");
 });
 
 test("more steps than a thousand end a stepped run", () => {

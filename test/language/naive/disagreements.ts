@@ -7,6 +7,7 @@ import type { Task } from "../../../src/engine/task.ts";
 import type { Verification } from "../../../src/engine/verify/verify.ts";
 import type { Settings, Workflow } from "../../../src/engine/workflow.ts";
 import { exploreNaively, type NaiveGraph, type Place, unreaching, wedgesOf } from "./explorer.ts";
+import { guardsOf } from "./requests.ts";
 
 interface Claim {
   readonly workflow: Workflow;
@@ -74,9 +75,17 @@ export function disagreements(
  */
 export function missedPlace({ workflow, preset, settings, nodes }: Graph, naive: NaiveGraph): string | undefined {
   const positions = createPositions(workflow, preset, settings);
-  const covered = new Set(nodes.map(({ world }) => positions.key(withoutSamples(world))));
+  // Whatever verify drops, these it must not.
+  const readsProtected = guardsOf(workflow).some(({ field }) => field === "protected");
+  const keyOf = (world: World) => {
+    const { held, wait } = world.task;
+    const members = Object.values(wait.members).map(({ state }) => state);
+    const beside = [world.workspace, held?.again, readsProtected && world.past.tested, ...members.sort()];
+    return `${beside.join(" ")} ${positions.key(withoutSamples(world))}`;
+  };
+  const covered = new Set(nodes.map(({ world }) => keyOf(world)));
   const missed = naive.places.findIndex(({ task, workspace, ...past }) => {
-    return !covered.has(positions.key(withoutSamples({ task, workspace, past, sections: {} })));
+    return !covered.has(keyOf({ task, workspace, past, sections: {} }));
   });
   return missed < 0 ? undefined : routeTo(naive, missed);
 }
