@@ -11,11 +11,19 @@ import type { Action, AuthorsPromise, Gate, PromisedEvidence, RunSpec, State, Wo
 export type Change = Proof | "withdrawn" | undefined;
 
 /** The evidence that promises of the workflow ask for, each once. */
-export function evidenceWanted({ promises }: Workflow): readonly PromisedEvidence[] {
+function evidenceWanted(workflow: Workflow): readonly PromisedEvidence[] {
+  const before = evidenceOf.get(workflow);
+  if (before !== undefined) return before;
   const wanted = new Map<string, PromisedEvidence>();
-  for (const promise of promises) if (promise.kind === "after") wanted.set(promise.evidence.key, promise.evidence);
-  return [...wanted.values()];
+  for (const promise of workflow.promises)
+    if (promise.kind === "after") wanted.set(promise.evidence.key, promise.evidence);
+  const found = [...wanted.values()];
+  evidenceOf.set(workflow, found);
+  return found;
 }
+
+// A cache: every decision asks.
+const evidenceOf = new WeakMap<Workflow, readonly PromisedEvidence[]>();
 
 /** What a decision does to the evidence, its last word counting. `before` is the task before it. */
 export function changeOf(
