@@ -47,6 +47,17 @@ export interface Edge {
 // Enough for any workflow that a person could draw; a larger one gets a finding instead of a long wait.
 const maxNodes = 60_000;
 
+/** A step that was taken, without what is only needed once: events and effects take much memory. */
+interface Taken {
+  readonly step: Step;
+  readonly world: World;
+  /** Why the task is held; worlds of the same position may differ in it. */
+  readonly held: Task["held"];
+  readonly cause: string;
+  readonly marks: string;
+  readonly key: string;
+}
+
 interface Extent {
   /** How many positions may be visited. */
   readonly most?: number;
@@ -76,17 +87,15 @@ export function explore(
     return nodes.length - 1;
   };
 
-  const add = (from: number, { step, taken }: Outcome, key?: string) => {
+  const add = (from: number, { step, world, held: heldNow, cause, marks, key }: Taken) => {
     const here = (nodes[from] as Node).world;
     const edge = edges.length;
-    const to = visit(taken.world, edge, undefined, key);
-    const cause = causeOf(taken.events);
-    const marks = marksOf(workflow, here, step, taken);
+    const to = visit(world, edge, undefined, key);
     const driver = driverOf(step, here.task);
     // Of many answers and facts that lead to the same, one is enough; what agents may ask for is all of interest.
-    const word =
-      driver === "mishap" || taken.world.task.held === here.task.held ? undefined : taken.world.task.held?.word;
-    const words = word === undefined ? undefined : held.get(taken.world.task.status);
+    const { status } = world.task;
+    const word = driver === "mishap" || heldNow === here.task.held ? undefined : heldNow?.word;
+    const words = word === undefined ? undefined : held.get(status);
     const isNewWord = word !== undefined && words?.has(word) !== true;
     const isKnown =
       !isNewWord &&
@@ -99,12 +108,15 @@ export function explore(
     edges.push({ from, to, step, driver, cause, marks });
     out[from]?.push(edge);
     if (!isNewWord) return;
-    held.set(taken.world.task.status, (words ?? new Map<string, number>()).set(word, edge));
+    held.set(status, (words ?? new Map<string, number>()).set(word, edge));
   };
 
   const roots: number[] = [];
-  const interruptions: { from: number; outcome: Outcome }[] = [];
+  const interruptions: { from: number; taken: Taken }[] = [];
+  // The positions that interruptions lead to: many lead to the same.
+  const waiting = new Map<string, Pick<Taken, "key" | "world">>();
   let at = 0;
+  let isCut = false;
   // One start after the other, the usual ones first, and mishaps and what interrupts a move last, so that examples show
   // the paths of ordinary tasks.
   for (const { world, status } of createWorlds(workflow, preset, settings)) {
@@ -114,12 +126,24 @@ export function explore(
         const here = (nodes[at] as Node).world;
         for (const outcome of outcomes(workflow, here)) {
           if (!mishaps && isMishap(outcome.step, here.task)) continue;
-          const key = positions.key(outcome.taken.world);
-          if (isOrdinary(outcome.step, here.task) || known.has(key)) add(at, outcome, key);
-          else interruptions.push({ from: at, outcome });
+          const { step, taken } = outcome;
+          const key = positions.key(taken.world);
+          const marks = marksOf(workflow, here, step, taken);
+          const cause = causeOf(taken.events);
+          const found = { step, world: taken.world, held: taken.world.task.held, cause, marks, key };
+          if (isOrdinary(step, here.task) || known.has(key)) add(at, found);
+          else {
+            const place = waiting.get(key) ?? { key, world: positions.small(taken.world) };
+            waiting.set(place.key, place);
+            interruptions.push({ from: at, taken: { ...found, ...place } });
+          }
         }
       }
-      for (const { from, outcome } of interruptions.splice(0)) add(from, outcome);
+      for (const { from, taken } of interruptions.splice(0)) {
+        isCut ||= nodes.length >= most;
+        if (!isCut) add(from, taken);
+      }
+      waiting.clear();
     } while (at < nodes.length && nodes.length < most);
   }
   return {
@@ -131,7 +155,7 @@ export function explore(
     out,
     roots: [...new Set(roots)],
     held,
-    complete: at === nodes.length,
+    complete: at === nodes.length && !isCut,
   };
 }
 

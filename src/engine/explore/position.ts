@@ -1,7 +1,7 @@
 import { ticketWord } from "../settled.ts";
 import { type Held, type Member, noProgress, type Task, type WaitProgress } from "../task.ts";
 import { isTemporary, resolve, settingOf } from "../when.ts";
-import type { Guard, Settings, State, Workflow } from "../workflow.ts";
+import type { Guard, Settings, State, Way, Workflow } from "../workflow.ts";
 import type { Past, World } from "./world.ts";
 
 /** What distinguishes the positions of a workflow, and what is dropped because it cannot change a decision. */
@@ -18,7 +18,12 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
     state.wait.kind === "fan_out" ? [state.wait.from.result] : [],
   );
   const relevant = relevantPast(workflow);
-  const counters = [...caps.counters.keys()];
+  const countersAhead = readAhead(
+    workflow,
+    () => true,
+    (state) => countersRead(state, caps.counters),
+  );
+  const counters = ({ status }: Task) => countersAhead.get(status) ?? [];
   const crashes = (task: Task) => {
     const { status, crashCount, phase } = task;
     if (crashCount === 0 || workflow.states[status]?.terminal) return 0;
@@ -31,11 +36,16 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
     if (isForgotten && workflow.states[status]?.respawn === undefined) return 0;
     return task.held === undefined ? Math.min(crashCount, own) : Math.min(crashCount, Math.max(own, caps.carried));
   };
-  const readAhead = visitsAhead(workflow, caps.visits);
+  // Whatever a person does, visits are counted anew. Rules take any way.
+  const visitsAhead = readAhead(
+    workflow,
+    ({ by, from, to }) => by?.every((role) => role === "human") !== true || isRuled(workflow, from, to),
+    ({ name }) => (caps.visits.has(name) ? [name] : []),
+  );
   const visitsRead = (task: Task): readonly string[] => {
     // To start an agent again does not count visits anew.
     const canRespawn = task.held?.again !== "effects" && workflow.states[task.status]?.respawn !== undefined;
-    if (caps.visits.size === 0 || canRespawn || !restsWithPerson(task)) return readAhead.get(task.status) ?? [];
+    if (caps.visits.size === 0 || canRespawn || !restsWithPerson(task)) return visitsAhead.get(task.status) ?? [];
     return task.held?.again !== "effects" && caps.visits.has(task.status) ? [task.status] : [];
   };
   // Without an agent it says nothing: the person can answer again once there is one.
@@ -51,7 +61,7 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
       const { task } = world;
       const { status, phase } = task;
       let key = `${status} ${phase} ${crashes(task)}${keepsAttended(task) ? "a" : ""}${world.workspace ? "w" : ""}`;
-      for (const [name, cap] of caps.counters) key += ` ${Math.min(task.counters[name] ?? 0, cap)}`;
+      for (const name of counters(task)) key += ` ${Math.min(task.counters[name] ?? 0, caps.counters.get(name) ?? 0)}`;
       for (const name of visitsRead(task)) key += ` ${Math.min(task.visits[name] ?? 0, caps.visits.get(name) ?? 0)}`;
       for (const name of relevant) key += world.past[name] ? " 1" : " 0";
       key += runsKey(task);
@@ -67,7 +77,7 @@ export function createPositions(workflow: Workflow, preset: string, settings: Se
           ...task,
           previousStatus: "",
           entry: 1,
-          counters: capped(task.counters, caps.counters, counters),
+          counters: capped(task.counters, caps.counters, counters(task)),
           visits: capped(task.visits, caps.visits, visitsRead(task)),
           crashCount: crashes(task),
           runs: Object.fromEntries(
@@ -102,30 +112,32 @@ function restsWithPerson({ held, phase, runs }: Task): boolean {
   return held.again === "effects" || (phase !== "entering" && isEmpty(runs));
 }
 
-/** For each state, the states whose visits may be compared before a person acts: those that lie ahead of it. */
-function visitsAhead(
+/** For each state, what is read in it or in a state that lies ahead of it on ways that `may` be gone. */
+function readAhead(
   { states, ways }: Workflow,
-  caps: ReadonlyMap<string, number>,
+  may: (way: Way) => boolean,
+  read: (state: State) => readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
-  const next = new Map<string, Set<string>>(Object.keys(states).map((name) => [name, new Set()]));
-  for (const { from, to, by } of ways)
-    if (by === undefined || by.some((role) => role !== "human")) next.get(from)?.add(to);
-  // Rules take any way.
-  for (const { name, rules } of Object.values(states))
-    for (const { does } of rules) {
-      const to = does.kind === "then" ? does.to : does.after?.to;
-      if (to !== undefined) next.get(name)?.add(to);
-    }
+  const open = ways.filter(may);
   const ahead = new Map<string, readonly string[]>();
   for (const name of Object.keys(states)) {
     const reached = new Set([name]);
-    for (const each of reached) for (const to of next.get(each) ?? []) reached.add(to);
-    ahead.set(
-      name,
-      [...caps.keys()].filter((read) => reached.has(read)),
-    );
+    for (const each of reached) for (const { from, to } of open) if (from === each) reached.add(to);
+    const names = [...reached].flatMap((each) => read(states[each] as State));
+    ahead.set(name, [...new Set(names)].sort());
   }
   return ahead;
+}
+
+function isRuled({ states }: Workflow, from: string, to: string): boolean {
+  return states[from]?.rules.some(({ does }) => (does.kind === "then" ? does.to : does.after?.to) === to) === true;
+}
+
+/** The counters that conditions of a state, or of the ways out of it, compare. */
+function countersRead({ unless, evidence, rules, out }: State, caps: ReadonlyMap<string, number>): readonly string[] {
+  const ways = Object.values(out).flat();
+  const guards = [...unless, ...evidence, ...[...rules, ...ways].flatMap(({ when }) => when)];
+  return guards.flatMap(({ source, field }) => (source === "counter" && caps.has(field) ? [field] : []));
 }
 
 function capped(

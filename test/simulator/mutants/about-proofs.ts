@@ -6,7 +6,7 @@ const naive = "test/language/naive/naive.test.ts";
 export const aboutProofs: readonly (Mutant & { readonly test: string })[] = [
   {
     name: "verify forgets whether a task has a workspace",
-    edits: [{ file: "src/engine/explore/position.ts", from: '${world.workspace ? "w" : ""}`', to: "`" }],
+    edits: [{ file: "src/engine/explore/position.ts", from: '{world.workspace ? "w" : ""}', to: '{""}' }],
     test: naive,
   },
   {
@@ -14,8 +14,8 @@ export const aboutProofs: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/engine/explore/position.ts",
-        from: "held ${wordClass(task.held)} ${task.held.again}",
-        to: "held ${wordClass(task.held)}",
+        from: "{task.held.again}",
+        to: '{""}',
       },
     ],
     test: naive,
@@ -81,8 +81,8 @@ export const aboutProofs: readonly (Mutant & { readonly test: string })[] = [
     edits: [
       {
         file: "src/engine/explore/position.ts",
-        from: "=> `${state} ${tries}`",
-        to: "=> String(state === undefined ? 0 : tries)",
+        from: ".map(({ state, tries }) =>",
+        to: '.map(({ tries }) => ({ state: "running", tries })).map(({ state, tries }) =>',
       },
     ],
     test: naive,
