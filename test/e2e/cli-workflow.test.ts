@@ -291,7 +291,9 @@ describe("workflow show", () => {
       "counters",
       "sections",
       "owners",
+      "promises",
     ]);
+    expect(data.promises).toContain("{ to: done, after: { merged: true } }");
     expect(data.states.map((state: { name: string }) => state.name).slice(0, 3)).toEqual([
       "pending",
       "planning",
@@ -495,7 +497,9 @@ describe("workflow verify", () => {
       ["workflow", "verify", "default", "--notes"],
     ];
     const [counted, shown] = (await each(lines)) as [Ran, Ran];
-    expect(counted.stdout).toMatch(/^default: proved .*; no errors, no warnings, \d+ notes\n$/);
+    expect(counted.stdout).toMatch(
+      /^promise proved \{ to: done, after: \{ merged: true \} \}\n(promise proved .*\n)+default: proved .*; no errors, no warnings, \d+ notes\n$/,
+    );
     expect(counted.stderr).toBe("Notes are shown with --notes.\n");
     expect(shown.stdout).toMatch(/^note held: /m);
     expect(shown.stderr).toBe("");
@@ -593,7 +597,23 @@ describe("workflow eject", () => {
 
     const forced = await signalbox(["workflow", "eject", "default", "my-flow", "--force", "--json"], place);
     expect(json(forced)).toEqual({ name: "my-flow", from: "default", file });
-    expect((await signalbox(["workflow", "verify", "my-flow"], place)).stdout).toMatch(/^my-flow: proved /);
+    const text = readFileSync(file, "utf8");
+    const lines = [
+      ["workflow", "diff", "default", "my-flow"],
+      ["workflow", "verify", "my-flow"],
+    ];
+    const [same, proved] = (await Promise.all(lines.map((words) => signalbox(words, place)))) as [Ran, Ran];
+    expect(same).toMatchObject({ code: 0, stdout: "They have the same promises, states, ways and rules.\n" });
+    expect(proved.stdout).toMatch(/^my-flow: proved /m);
+    writeFileSync(file, text.replace(/^promises:\n(?: {2}- .*\n)+/m, "").replace("    when: merged == true\n", ""));
+    const changed = await signalbox(["workflow", "diff", "default", "my-flow"], place);
+    expect(changed.code).toBe(1);
+    expect(changed.stdout).toContain("- { to: done, after: { merged: true } }   (it no longer holds)\n");
+    expect(changed.stdout).toContain("- { to: done, never_by: [worker, reviewer] }   (it still holds)\n");
+    expect(changed.stdout).toMatch(/^\+ reviewing → done by human \(/m);
+    const silent = await signalbox(["workflow", "verify", "my-flow"], place);
+    expect(silent.stderr).toContain('No promise of the file is about "done". These hold today');
+    expect(silent.stdout).toMatch(/^my-flow: proved /m);
     expect(readdirSync(join(place.home, "workflows"))).toEqual(["my-flow.yml"]);
 
     const own = await signalbox(["workflow", "eject", "my-flow", "third"], place);
