@@ -181,7 +181,7 @@ test("built-in files with a line lost, doubled or moved never make verify throw"
     { numRuns: 180, seed: 7 },
   );
   expect(verified).toBeGreaterThan(20);
-});
+}, 300_000);
 
 /**
  * How many steps the engine takes by itself until none is left. In the same position it always takes the same random

@@ -111,12 +111,12 @@ export const aboutProofs: readonly (Mutant & { readonly test: string })[] = [
     test: naive,
   },
   {
-    name: "verify forgets the visits of all states but the present one",
+    name: "verify forgets how often a state was visited",
     edits: [
       {
         file: "src/engine/explore/position.ts",
-        from: "for (const to of next.get(each) ?? []) reached.add(to);",
-        to: "if (each === undefined) break;",
+        from: "({ name }) => (caps.visits.has(name) ? [name] : []),",
+        to: "() => [],",
       },
     ],
     test: "test/language/soundness.test.ts",
