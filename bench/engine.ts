@@ -12,7 +12,9 @@ import { simulate } from "../src/engine/simulate/simulate.ts";
 import { blankIdentity, type Task } from "../src/engine/task.ts";
 import { verify } from "../src/engine/verify/verify.ts";
 import type { Workflow } from "../src/engine/workflow.ts";
+import { largeWorkflow } from "./large-workflow.ts";
 
+const large = measureLarge();
 const lives = Number(process.argv[2] ?? 100_000);
 const text = document();
 const workflow = load("default");
@@ -80,6 +82,9 @@ for (const file of readdirSync(new URL("../workflows", import.meta.url)).sort())
   failed ||= seconds > 2;
   print(file, String(positions), seconds.toFixed(2), seconds > 2 ? "2 MISSED" : "2 ok");
 }
+print("twelve states", String(large.positions), large.seconds.toFixed(2), large.seconds > 5 ? "5 MISSED" : "5 ok");
+print("its memory in MB", "", large.megabytes.toFixed(0), large.megabytes > 500 ? "500 MISSED" : "500 ok");
+failed ||= large.seconds > 5 || large.megabytes > 500;
 
 process.stdout.write("\n");
 const start = performance.now();
@@ -89,6 +94,17 @@ failed ||= violations.length > 0 || wedged > 0;
 print("lives", "per second", "steps/s", "violations");
 print(String(lives), (lives / seconds).toFixed(0), (steps / seconds).toFixed(0), String(violations.length + wedged));
 process.exit(failed ? 1 : 0);
+
+/** Before everything else, so that the largest memory of the process so far is what it takes. */
+function measureLarge(): { positions: number; seconds: number; megabytes: number } {
+  const { workflow: twelve, problems } = loadWorkflow(largeWorkflow(), "twelve.yml");
+  if (twelve === undefined) throw new Error("The file of twelve states does not load.");
+  const began = performance.now();
+  const { positions, proved } = verify(twelve, problems);
+  if (!proved) throw new Error("The file of twelve states is not proved.");
+  const seconds = (performance.now() - began) / 1000;
+  return { positions, seconds, megabytes: process.resourceUsage().maxRSS / 1024 };
+}
 
 /**
  * Runs the candidates alternately in many short rounds, and returns their rates round by round: other load on the machine in

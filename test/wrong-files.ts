@@ -102,6 +102,18 @@ export const wrongFiles: readonly string[] = [
   plain("exit_monitoring: { poll_interval: 0.05 }"),
   plain("transitions: [{ from: a, to: b, when: visits < 3 }, { from: a, to: b, when: visits > 1 }]"),
   turn("prompt: p", 'prompts: { p: "Do {sumary}." }'),
+  // Promises
+  plain("promises: [{ to: b, after: {} }]"),
+  plain("promises: [{ to: b, after: { merged: false } }]"),
+  plain("promises: [{ to: a, never_by: human }]"),
+  plain("promises: [{ to: b, never_by: [engine, human] }]"),
+  states(
+    "a: { waits_for: human, next: b }, b: { terminal: true }",
+    'transitions: [{ from: a, to: b, gate: { section: "## Review" } }]\npromises: [{ to: b, after: { gate: "## Reviw" } }]',
+  ),
+  `${judged("{ result: { good: true }, then: b }")}\npromises: [{ to: b, after: { result: { god: true } } }]`,
+  `${turn("role: judge, prompt: p")}\npromises: [{ role: judge, never_same_run_as: judge }]`,
+  plain("promises: [{ within: 2, of: b }, { within: 3, of: b }]"),
 ];
 
 function states(inner: string, rest = ""): string {

@@ -4,7 +4,7 @@ import { maxDepth, parseJson } from "../json.ts";
  * Everything about an agent's JSON answer: its schema, its place in the prose, and its problems.
  */
 
-export { fieldValues, sampleAnswers } from "./sample-answers.ts";
+export { fieldValues, sampleAnswers, samplesDiffer } from "./sample-answers.ts";
 export type { AnswerScalar, AnswerSchema } from "./schema.ts";
 export { answerProblems, isTooLong, maxAnswer } from "./schema.ts";
 export { schemaProblems } from "./schema-problems.ts";

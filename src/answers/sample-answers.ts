@@ -1,5 +1,8 @@
 import { isJsonObject } from "../json.ts";
-import { type AnswerScalar, type AnswerSchema, kindsOf, propertyOf } from "./schema.ts";
+import { type AnswerScalar, type AnswerSchema, answerProblems, kindsOf, propertyOf } from "./schema.ts";
+
+/** For each field, the values that it is compared with. */
+type Compared = Readonly<Record<string, readonly AnswerScalar[]>>;
 
 /** Beyond this many combinations, only one field at a time differs from the first sample. */
 const maxCombinations = 1000;
@@ -8,12 +11,18 @@ const maxCombinations = 1000;
  * Small answers that fit a valid schema, so that every way that an answer can open is explored: one for each
  * combination of values of the named top-level fields. An optional field is also left out; everything else is minimal.
  */
-export function sampleAnswers(schema: AnswerSchema, fields: readonly string[]): readonly unknown[] {
+export function sampleAnswers(
+  schema: AnswerSchema,
+  fields: readonly string[],
+  compared: Compared = {},
+): readonly unknown[] {
   const sample = minimal(schema);
   const varied = [...new Set(fields)].filter((field) => propertyOf(schema, field) !== undefined);
   if (!isJsonObject(sample) || varied.length === 0) return [sample];
   const rest = Object.entries(sample).filter(([name]) => !varied.includes(name));
-  const choices = varied.map((field) => choicesOf(schema, field));
+  const choices = varied.map((field) =>
+    choicesOf(schema, field, Object.hasOwn(compared, field) ? (compared[field] ?? []) : []),
+  );
   const count = choices.reduce((product, choice) => product * choice.length, 1);
   const rows = count <= maxCombinations ? combinations(choices) : oneAtATime(choices);
   // Object.fromEntries instead of assignment: a field may be called `__proto__`.
@@ -34,10 +43,37 @@ export function fieldValues(schema: AnswerSchema, field: string): readonly Answe
 /** What one field adds to an answer: its entry, or nothing. */
 type Entries = readonly (readonly [string, unknown])[];
 
-function choicesOf(schema: AnswerSchema, field: string): readonly Entries[] {
-  const values = fieldValues(schema, field) ?? [minimal(propertyOf(schema, field) ?? {})];
+function choicesOf(schema: AnswerSchema, field: string, compared: readonly AnswerScalar[]): readonly Entries[] {
+  const values: readonly unknown[] =
+    fieldValues(schema, field) ?? openValues(propertyOf(schema, field) ?? {}, compared);
   const present = values.map((value): Entries => [[field, value]]);
   return schema.required?.includes(field) ? present : [...present, []];
+}
+
+/** Of values that cannot be listed: each that they are compared with, its neighbours, and one that is none of these. */
+function openValues(schema: AnswerSchema, compared: readonly AnswerScalar[]): readonly unknown[] {
+  const plain = minimal(schema);
+  const near = compared.flatMap((value): readonly AnswerScalar[] =>
+    typeof value === "number"
+      ? [value - 1, value - 0.5, value, value + 0.5, value + 1]
+      : typeof value === "string"
+        ? [value, `${value}x`, value.slice(1), `x${value.slice(1)}`, `y${value.slice(1)}`]
+        : [value],
+  );
+  const all = [plain, ...near].filter((value) => answerProblems(schema, value).length === 0);
+  return all.length === 0 ? [plain] : [...new Set(all)];
+}
+
+/**
+ * Whether the samples of a field have every value that it is compared with and could have, and another one where there is one.
+ * Undefined fields, lists and objects are compared with nothing.
+ */
+export function samplesDiffer(schema: AnswerSchema, field: string, compared: readonly AnswerScalar[]): boolean {
+  if (fieldValues(schema, field) !== undefined) return true;
+  const property = propertyOf(schema, field);
+  return (
+    property === undefined || openValues(property, compared).some((value) => !compared.some((each) => each === value))
+  );
 }
 
 function combinations(choices: readonly (readonly Entries[])[]): readonly Entries[] {

@@ -261,6 +261,8 @@ export const explanationWire = record({
   /** What happens by itself, and when. */
   next: list(record({ what: text, at: nullable(text) })),
   owed: list(effectWire),
+  /** How the task stands to the promises of its workflow: by what each is kept, or what is still missing. */
+  promises: list(record({ promise: text, state: oneOf("kept", "open"), evidence: text })),
   /** Problems that are likely later, although nothing blocks the task yet. */
   warnings: list(text),
 });

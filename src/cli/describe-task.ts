@@ -12,7 +12,7 @@ import { count, cut, listed, wrapMessage, writeAge, writeCost, writeDuration, wr
 
 /** Where a task is, what blocks it, who can move it, and what happens by itself. */
 export function describeExplanation(
-  { task, where, blocked, moves, next, owed, warnings }: ExplanationView,
+  { task, where, blocked, moves, next, owed, promises, warnings }: ExplanationView,
   { paint, columns }: Pick<Context, "paint" | "columns">,
 ): string {
   const section = (title: string, lines: readonly string[]) =>
@@ -51,6 +51,13 @@ export function describeExplanation(
     ...section(
       "What happens by itself",
       next.map(({ what, at }) => indented(at === null ? what : `${what} (${writeTime(at)})`)),
+    ),
+    ...section(
+      "What its workflow promises",
+      promises.flatMap(({ promise, state, evidence }) => [
+        `  ${state === "kept" ? paint.green("kept") : paint.yellow("open")}  ${promise}`,
+        indented(evidence, 8),
+      ]),
     ),
     ...section(
       "What to expect",

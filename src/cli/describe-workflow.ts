@@ -33,6 +33,10 @@ export function describeWorkflow(workflow: Workflow, file: string, columns: numb
       "States",
       Object.values(states).flatMap((state) => stateLines(state, stateWidth(workflow), columns)),
     ),
+    ...section(
+      "Promises",
+      workflow.promises.map(({ written }) => `  ${written}`),
+    ),
     ...section("Ways (→ asked for or by a rule, ⇢ by the engine at a limit)", wayLines(workflow, columns, paint)),
   ].join("\n");
 }
@@ -219,6 +223,7 @@ export function workflowDocument(workflow: Workflow, file: string) {
     counters: workflow.counters,
     sections: workflow.sections,
     owners: workflow.owners,
+    promises: workflow.promises.map(({ written }) => written),
   };
 }
 

@@ -85,6 +85,10 @@ const kinds: Readonly<Record<Step["what"], true>> = {
   did: true,
   children: true,
   limit: true,
+  "task-limit": true,
+  unsettled: true,
+  ticket: true,
+  complete: true,
 };
 
 function isExample(value: unknown): value is SavedExample {
@@ -146,6 +150,7 @@ export function followSaved(
         asSaid: problem === undefined,
         problem,
         ends,
+        breaks: followed.breaks,
       }),
     );
   }
@@ -166,6 +171,12 @@ export function followSaved(
       problem === undefined
         ? `${paint.green("As verify said:")} the task is in ${paint.cyan(status)}${wasHeld}${again === undefined ? "" : ", where it was before the cycle"}.`
         : `${paint.red("Not as verify said:")} ${problem}`,
+      ...(followed.breaks === undefined
+        ? []
+        : [
+            `The last step breaks the promise ${followed.breaks}`,
+            "A daemon would not make it: it would hold the task.",
+          ]),
     ].join("\n"),
   );
 }

@@ -95,6 +95,7 @@ test("in an explanation lines are wrapped between words, and commands are not wr
       moves: [],
       next: [],
       owed: [],
+      promises: [],
       warnings: [],
     },
     context,

@@ -2,6 +2,7 @@ import { hash as hashed } from "node:crypto";
 import type { TaskDocument } from "../documents/task-document.ts";
 import type { TaskEvent } from "../engine/decision.ts";
 import { startOf } from "../engine/persons-turn.ts";
+import { mergesTask } from "../engine/proofs.ts";
 import type { Artifact, FactName, Facts, Unreadable } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
 import type { State, Workflow } from "../engine/workflow.ts";
@@ -74,7 +75,7 @@ export async function gatherFacts(
   let document = await store.getDocument(task.id);
   const mustBeMerged = given.mergedFor !== undefined && workflow.states[given.mergedFor]?.outcome === "done";
   const looking = outsideOf(task, {
-    main: mustBeMerged || asksFor(workflow, task, "merged"),
+    main: mustBeMerged || asksFor(workflow, task, "merged") || isPromised(workflow, task),
     changes: given.ended !== undefined,
     newCommits: asksFor(workflow, task, "new_commits"),
   });
@@ -179,6 +180,18 @@ function asksFor({ states }: Workflow, { status }: Task, fact: FactName): boolea
   const facts = askedFacts.get(state) ?? factsAsked(state);
   askedFacts.set(state, facts);
   return facts.has(fact);
+}
+
+/**
+ * Whether a promise about a way out of the task's state needs the branch: to see that the work is merged, where the state does
+ * not merge it itself, and to compare commits, where the task has no workspace.
+ */
+function isPromised({ states, promises }: Workflow, { status, workspace }: Task): boolean {
+  const state = states[status];
+  return promises.some((promise) => {
+    if (promise.kind !== "after" || state?.out[promise.to] === undefined) return false;
+    return workspace === "" || (promise.evidence.kind === "merged" && !state.do.some(mergesTask));
+  });
 }
 
 function factsAsked({ out, rules, evidence }: State): ReadonlySet<string> {

@@ -5,6 +5,7 @@ import { stateOf, withWorkspace } from "./enter.ts";
 import { complete, sendMessage } from "./hand-over.ts";
 import { decideMove, rejected, standing } from "./move.ts";
 import { editPlan, otherPlan } from "./plan-edit.ts";
+import { keepPromises } from "./promises.ts";
 import { isTalking, questionOver } from "./questions.ts";
 import type { Actor, Facts, Request } from "./request.ts";
 import { addFinding, decideFindings, undecidedFindings } from "./reviewing.ts";
@@ -19,6 +20,11 @@ import type { Workflow } from "./workflow.ts";
  * I/O. Every change is in the events, everything still to be carried out is in the effects.
  */
 export function decide(workflow: Workflow, task: Task, request: Request, facts: Facts): Decision {
+  return keepPromises(workflow, task, request, decideWithoutPromises(workflow, task, request, facts), facts);
+}
+
+/** The decision before the promises of the workflow are checked: `verify` explores these, and proves that the check holds nothing. */
+export function decideWithoutPromises(workflow: Workflow, task: Task, request: Request, facts: Facts): Decision {
   return withWorkspace(workflow, decideAlone(workflow, task, request, waitingFacts(request, facts)), facts);
 }
 

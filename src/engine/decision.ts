@@ -35,6 +35,7 @@ type ReasonCode =
   | "no-transition"
   | "not-allowed"
   | "guard"
+  | "promise"
   | "gate-missing"
   | "gate-empty"
   | "gate-field"
@@ -175,6 +176,7 @@ export function apply(task: Task, { type, set }: TaskEvent): Task {
     ledger: set.ledger ?? task.ledger,
     documents: set.documents ?? task.documents,
     stageMessages: set.stageMessages ?? withMessage(task, set),
+    proofs: set.proofs ?? task.proofs,
   };
 }
 
@@ -195,7 +197,7 @@ export type Arrival = Pick<
   | "attended"
   | "held"
 > &
-  Partial<Pick<Task, "reason" | "judged" | "stageMessages">>;
+  Partial<Pick<Task, "reason" | "judged" | "stageMessages" | "proofs">>;
 
 /** A fast path for moves, the most frequent event: all moves change the same fields. */
 function arrive(task: Task, set: Arrival): Task {
@@ -250,6 +252,7 @@ function arrive(task: Task, set: Arrival): Task {
     ledger: task.ledger,
     documents: task.documents,
     stageMessages: set.stageMessages ?? readMessages(task),
+    proofs: set.proofs ?? task.proofs,
   };
 }
 

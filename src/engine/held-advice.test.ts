@@ -94,3 +94,13 @@ test("a specification that was sent back too often can be accepted as it is, or 
     "Or move it to SPEC: signalbox task update k2m4p --status SPEC",
   ]);
 });
+
+test("a task that is held for a promise can be migrated to a file with another one", () => {
+  const broken = {
+    reason: "The move would break the promise { to: done, after: { merged: true } }.",
+    word: "promise",
+    again: "wait",
+  } as const;
+  expect(heldAdvice(flow(), task(broken)).fix).toContain("signalbox task migrate k2m4p --apply");
+  expect(heldAdvice(flow(), task({ ...broken, word: "error" })).fix).not.toContain("migrate");
+});

@@ -1,6 +1,7 @@
 import { firstStatement } from "../text.ts";
 import { isUnsettled } from "./findings.ts";
 import { isMergedFrom, mergesOnWord, waysBack } from "./persons-turn.ts";
+import { promiseWord } from "./promises.ts";
 import type { Task } from "./task.ts";
 import type { Way, Workflow } from "./workflow.ts";
 
@@ -27,7 +28,11 @@ export function heldAdvice(
       fix: `${whoResolves(workflow, task)}: signalbox task sync ${id}\nOnce it is resolved: ${again}`,
     };
   const isOfRun = held?.word === "missing" || held?.word === "invalid";
-  const look = isOfRun ? [`See all that its agent said: signalbox task logs ${id}`] : [];
+  const look = isOfRun
+    ? [`See all that its agent said: signalbox task logs ${id}`]
+    : held?.word === promiseWord
+      ? [`If the promise is wrong, change it in the workflow's file: signalbox task migrate ${id} --apply`]
+      : [];
   const lines = [`Fix the cause, then try again: ${again}`, ...look, ...dismissals(task), ...otherWays(workflow, task)];
   return { text: why, fix: lines.join("\n") };
 }

@@ -91,7 +91,13 @@ function afterJudge(workflow: Workflow, task: Task, panel: Panel, request: Ended
     startRun(draft, panel.judge, { delay: delayBefore(count, state.limits.backoff ?? panel.judge.limits.backoff) });
   const again =
     tryAgain && isOutdated ? waitOf(workflow, progressAtStart(draft, state, false), panel.judge, facts) : task.wait;
-  const wait = word === "invalid" ? { ...again, refused: reason } : again;
+  // Before the move has settled, it says that the failures of the state before are forgotten.
+  const { hasFailed } = failure.wait;
+  const wait = {
+    ...again,
+    ...(hasFailed === undefined ? {} : { hasFailed }),
+    ...(word === "invalid" ? { refused: reason } : {}),
+  };
   const event: TaskEvent = {
     type: "panel.answered",
     by: panel.judge.role,

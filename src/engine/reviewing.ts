@@ -96,7 +96,7 @@ function liveRuns({ runs }: Task): readonly string[] {
   return Object.values(runs).map(({ key }) => key);
 }
 
-function hasReviewers(workflow: Workflow): boolean {
+export function hasReviewers(workflow: Workflow): boolean {
   return Object.values(workflow.states).some(({ wait }) => {
     const spec = wait.kind === "agent" ? wait.run : wait.kind === "panel" ? wait.judge : undefined;
     return spec !== undefined && asksForFindings(workflow, spec);

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../json.ts";
 import { cutText, sentences } from "../text.ts";
 import { apply, type Decision, type Effect, type TaskEvent } from "./decision.ts";
-import { startDraft, startRun } from "./draft.ts";
+import { endRun, startDraft, startRun } from "./draft.ts";
 import { delayBefore } from "./duration.ts";
 import { addEffects, enter, stateOf } from "./enter.ts";
 import { gateReason, gateReasons, trackedReasons } from "./gate.ts";
@@ -46,6 +46,8 @@ function conclude(workflow: Workflow, task: Task, ending: Ending, facts: Facts, 
     reasons.flatMap(({ text, fix }) => [text, fix]),
   )} If that cannot be done, say why in your answer: a person looks then.`;
   const draft = startDraft(workflow, task, task.status);
+  // A person may have started it again while the work was under way.
+  if (draft.runs[wait.run.role] !== undefined) endRun(draft, wait.run.role, true);
   startRun(draft, wait.run, { prompt: wait.run.prompt ?? state.respawn?.prompt, message });
   const event: TaskEvent = {
     type: "agent.reminded",

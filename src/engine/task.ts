@@ -140,6 +140,16 @@ export interface TaskPosition {
   readonly documents?: readonly HandedDocument[] | undefined;
   /** The messages that its runs have sent to states, the newest last; missing where there are none. */
   readonly stageMessages?: readonly StageMessage[] | undefined;
+  /** What has happened of that which promises of the workflow ask for, by the key of the evidence; missing where nothing has. */
+  readonly proofs?: Readonly<Record<string, Proof>> | undefined;
+}
+
+/** The last time that something happened which a promise asks for. */
+export interface Proof {
+  /** Who gave it: a role, `human` or `engine`. */
+  readonly role: string;
+  /** The commit that it is about; empty where none was known. */
+  readonly commit: string;
 }
 
 /** A document that a run has handed over. Type and title identify it: a later one of the same replaces it. */

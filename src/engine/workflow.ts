@@ -34,7 +34,37 @@ export interface Workflow {
   readonly owners: Readonly<Record<string, readonly string[]>>;
   /** The roles that judge the work of others, each in a checkout of its own. */
   readonly judges: readonly string[];
+  /** What must hold of every life of a task, in the order of the file. */
+  readonly promises: readonly AuthorsPromise[];
 }
+
+/** What the author promises about every task. `written` is the promise as one line of YAML. */
+export type AuthorsPromise =
+  /** Before a task moves to `to`, `evidence` has been given, and the work has not moved since. */
+  | { readonly kind: "after"; readonly written: string; readonly to: string; readonly evidence: PromisedEvidence }
+  /** None of these roles asks for `to`. */
+  | { readonly kind: "never_by"; readonly written: string; readonly to: string; readonly roles: readonly string[] }
+  /** No verdict or answer that `role` is there to give comes from a run of `other`. */
+  | { readonly kind: "never_same_run_as"; readonly written: string; readonly role: string; readonly other: string }
+  /** A task enters `of` at most so often without a person. */
+  | { readonly kind: "within"; readonly written: string; readonly visits: number; readonly of: string };
+
+/** What must have happened; `key` is the same for the same evidence. `by`: the roles whose word counts; undefined for any. */
+export type PromisedEvidence = { readonly key: string } & (
+  | { readonly kind: "merged" }
+  | { readonly kind: "tests" }
+  | {
+      readonly kind: "gate";
+      readonly section: string;
+      readonly verdict: Gate["verdict"];
+      readonly by: readonly string[] | undefined;
+    }
+  | {
+      readonly kind: "result";
+      readonly fields: Readonly<Record<string, Scalar>>;
+      readonly by: readonly string[] | undefined;
+    }
+);
 
 export type Outcome = "done" | "failed" | "cancelled";
 

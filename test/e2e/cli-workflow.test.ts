@@ -291,7 +291,9 @@ describe("workflow show", () => {
       "counters",
       "sections",
       "owners",
+      "promises",
     ]);
+    expect(data.promises).toContain("{ to: done, after: { merged: true } }");
     expect(data.states.map((state: { name: string }) => state.name).slice(0, 3)).toEqual([
       "pending",
       "planning",
@@ -383,7 +385,7 @@ describe("workflow verify", () => {
   test("proves workflows; warnings are not failures", async () => {
     const { code, stdout } = await workflow("verify", "team", "minimal");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^team: proved \(\d+ positions, \d+ steps, 4 variants\); no errors, no warnings, .*$/m);
+    expect(stdout).toMatch(/^team: proved \(\d+ positions, \d+ steps, 7 variants\); no errors, no warnings, .*$/m);
     expect(stdout).toMatch(/^warning loading: /m);
     expect(stdout).toMatch(/^minimal: proved \(.*, 1 variant\); no errors, 1 warning, .*\n$/m);
   });
@@ -408,10 +410,9 @@ describe("workflow verify", () => {
         steps
                1. the hooks are done
                2. the engine continues (todo → build)
-             ↻ 3. the hooks are done
-             ↻ 4. worker ends with ok (build → check)
-             ↻ 5. the hooks are done
-             ↻ 6. the work ends with tests (check → build)
+             ↻ 3. worker ends with ok (build → check)
+             ↻ 4. the hooks are done
+             ↻ 5. the work ends with error (check → build)
 
       circle: not proved (N positions, N steps, 1 variant); 1 error, no warnings, no notes
       "
@@ -455,12 +456,12 @@ describe("workflow verify", () => {
     expect(plain.code).toBe(0);
     expect(plain.stdout).toMatch(/build → limbo \(rule 1\)\nAs verify said: the task is in limbo\.\n$/);
     expect(around.code).toBe(0);
-    expect(around.stdout).toContain("\nThe cycle once more\n 7. ");
+    expect(around.stdout).toContain("\nThe cycle once more\n6. ");
     expect(around.stdout).toMatch(/As verify said: the task is in build, where it was before the cycle\.\n$/);
     expect(json(data)).toMatchObject({
       workflow: "circle",
       code: "rule-cycle",
-      circle: 4,
+      circle: 3,
       asSaid: true,
       problem: null,
     });
@@ -496,7 +497,9 @@ describe("workflow verify", () => {
       ["workflow", "verify", "default", "--notes"],
     ];
     const [counted, shown] = (await each(lines)) as [Ran, Ran];
-    expect(counted.stdout).toMatch(/^default: proved .*; no errors, no warnings, \d+ notes\n$/);
+    expect(counted.stdout).toMatch(
+      /^promise proved \{ to: done, after: \{ merged: true \} \}\n(promise proved .*\n)+default: proved .*; no errors, no warnings, \d+ notes\n$/,
+    );
     expect(counted.stderr).toBe("Notes are shown with --notes.\n");
     expect(shown.stdout).toMatch(/^note held: /m);
     expect(shown.stderr).toBe("");
@@ -594,7 +597,23 @@ describe("workflow eject", () => {
 
     const forced = await signalbox(["workflow", "eject", "default", "my-flow", "--force", "--json"], place);
     expect(json(forced)).toEqual({ name: "my-flow", from: "default", file });
-    expect((await signalbox(["workflow", "verify", "my-flow"], place)).stdout).toMatch(/^my-flow: proved /);
+    const text = readFileSync(file, "utf8");
+    const lines = [
+      ["workflow", "diff", "default", "my-flow"],
+      ["workflow", "verify", "my-flow"],
+    ];
+    const [same, proved] = (await Promise.all(lines.map((words) => signalbox(words, place)))) as [Ran, Ran];
+    expect(same).toMatchObject({ code: 0, stdout: "They have the same promises, states, ways and rules.\n" });
+    expect(proved.stdout).toMatch(/^my-flow: proved /m);
+    writeFileSync(file, text.replace(/^promises:\n(?: {2}- .*\n)+/m, "").replace("    when: merged == true\n", ""));
+    const changed = await signalbox(["workflow", "diff", "default", "my-flow"], place);
+    expect(changed.code).toBe(1);
+    expect(changed.stdout).toContain("- { to: done, after: { merged: true } }   (it no longer holds)\n");
+    expect(changed.stdout).toContain("- { to: done, never_by: [worker, reviewer] }   (it still holds)\n");
+    expect(changed.stdout).toMatch(/^\+ reviewing → done by human \(/m);
+    const silent = await signalbox(["workflow", "verify", "my-flow"], place);
+    expect(silent.stderr).toContain('No promise of the file is about "done". These hold today');
+    expect(silent.stdout).toMatch(/^my-flow: proved /m);
     expect(readdirSync(join(place.home, "workflows"))).toEqual(["my-flow.yml"]);
 
     const own = await signalbox(["workflow", "eject", "my-flow", "third"], place);

@@ -436,7 +436,7 @@ describe("task explain", () => {
     expect(stdout).toMatch(/^coffee#\d+ todo {2}Explained coffee\nThe task is in "todo" and waits for a person\.\n/);
     expect(stdout).toContain(`signalbox task update ${id} --status spilled`);
     const view = json(await task("explain", id, "--json"));
-    expect(Object.keys(view)).toEqual(["task", "where", "blocked", "moves", "next", "owed", "warnings"]);
+    expect(Object.keys(view)).toEqual(["task", "where", "blocked", "moves", "next", "owed", "promises", "warnings"]);
   });
 });
 

@@ -74,6 +74,15 @@ function rename(source: Yaml, names: ReadonlyMap<string, string>): Yaml {
       from: list(each.from),
       to: list(each.to),
     })),
+    ...(source.promises
+      ? {
+          promises: source.promises.map((each: Yaml) => ({
+            ...each,
+            ...(each.to ? { to: to(each.to) } : {}),
+            ...(each.of ? { of: to(each.of) } : {}),
+          })),
+        }
+      : {}),
     ...(source.exit_monitoring
       ? { exit_monitoring: { ...source.exit_monitoring, rules: (source.exit_monitoring.rules ?? []).map(rule) } }
       : {}),

@@ -28,7 +28,7 @@ describe.each(names)("a gate on a section called %s", (section) => {
   const task = { status: "work", spent: { sections: [] as readonly string[], head: "" } };
   const reasonWith = (sections: Readonly<Record<string, string>>) => {
     if (gate === undefined) throw new Error("The workflow has no gate.");
-    const facts = factsOf({ task: task as never, workspace: true, sections }, {});
+    const facts = factsOf({ workspace: true, sections }, {});
     return gateReason(gate, workflow, task as never, facts)?.code;
   };
 
@@ -49,10 +49,7 @@ describe.each(names)("a gate on a section called %s", (section) => {
     expect(Object.keys(document.authors)).toEqual([section]);
     const again = writeDocument(workflow, JSON.parse(JSON.stringify(document)), document.text, actor, "c0ffee");
     expect(again.document.authors).toEqual(document.authors);
-    const facts = factsOf(
-      { task: task as never, workspace: true, sections: Object.fromEntries([[section, "written"]]) },
-      {},
-    );
+    const facts = factsOf({ workspace: true, sections: Object.fromEntries([[section, "written"]]) }, {});
     const event = { type: "task.moved", by: "worker", data: { evidence: [section] }, set: {} };
     const unknown = evidenceOf("t", [event as never], facts, {}, 0);
     expect(unknown).toMatchObject([{ section, role: "", run: "" }]);

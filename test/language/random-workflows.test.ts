@@ -7,9 +7,10 @@ import { takeStep, type World } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { createRandom, live, type Random } from "../../src/engine/simulate/live.ts";
 import { follow, simulate } from "../../src/engine/simulate/simulate.ts";
+import { candidatesFor } from "../../src/engine/verify/suggest-promises.ts";
 import { verify } from "../../src/engine/verify/verify.ts";
 import type { Workflow } from "../../src/engine/workflow.ts";
-import { about, drawSample, type Sample } from "./random-sample.ts";
+import { about, type Drawn, drawSample, type Sample } from "./random-sample.ts";
 import { builtIn } from "./workflow-texts.ts";
 
 // Checks the proofs of verify against random simulation of random workflows, with the engine that moves real tasks. The
@@ -22,7 +23,15 @@ const firstSeed = 2_000;
 let sample: Sample = { tried: 0, loaded: [], proved: [] };
 beforeAll(() => {
   sample = drawSample(workflows, firstSeed);
-}, 120_000);
+}, 300_000);
+
+/** The workflow with the promises that hold according to verify, or with all others that it could state. */
+function withPromises({ workflow, verification }: Drawn, holds: boolean): Workflow {
+  const held = new Set(verification.suggested.flatMap(({ promises }) => promises));
+  // Of two forms of a promise, only the stricter one is named, so the other forms may hold too.
+  const promises = candidatesFor(workflow).filter(({ written }) => held.has(written) === holds);
+  return { ...workflow, promises };
+}
 
 describe("random workflows", () => {
   test("most of them load, and the sample has enough proved and refuted ones", () => {
@@ -44,15 +53,40 @@ describe("random workflows", () => {
       expect(codes).toContain(code);
   });
 
-  test("no life of a proved workflow is wedged, breaks an invariant, or never ends", () => {
+  test("no life of a proved workflow is wedged, breaks an invariant or a promise that holds, or never ends", () => {
     let lived = 0;
     for (const drawn of sample.proved) {
-      const { runs, wedged, cut, violations, ends } = simulate(drawn.workflow, { runs: lives, seed: drawn.seed });
+      const workflow = withPromises(drawn, true);
+      const { runs, wedged, cut, violations, ends } = simulate(workflow, { runs: lives, seed: drawn.seed });
       expect({ wedged, cut, violations }, about(drawn, violations)).toEqual({ wedged: 0, cut: 0, violations: [] });
       expect(Object.values(ends).reduce((sum, count) => sum + count, 0)).toBe(runs);
       lived += runs;
     }
     expect(lived).toBe(workflows * lives);
+  });
+
+  test("promises of many kinds hold, and each that is broken has a life that can be followed", () => {
+    const kinds = new Set<string>();
+    let broken = 0;
+    for (const drawn of sample.loaded) {
+      for (const { promises } of drawn.verification.suggested)
+        for (const promise of promises) kinds.add(promise.replace(/^\{ to: \S+ |"## \w+"|by: .*| \}$/g, "").trim());
+      if (broken > 100) continue;
+      const workflow = withPromises(drawn, false);
+      const { findings } = workflow.promises.length === 0 ? { findings: [] } : verify(workflow);
+      for (const { code, example } of findings) {
+        if (code !== "promise" || example === undefined) continue;
+        const { problem, breaks } = follow(workflow, example);
+        expect({ problem, breaks: breaks !== undefined }, about(drawn, breaks)).toEqual({
+          problem: undefined,
+          breaks: true,
+        });
+        broken++;
+      }
+    }
+    expect(broken).toBeGreaterThan(100);
+    expect([...kinds].join()).toMatch(/merged.*|tests.*|gate.*|never_by/);
+    expect(kinds.size).toBeGreaterThan(3);
   });
 
   test("without people, a task of a proved workflow comes to rest: it is over, or a person is asked", () => {
@@ -147,7 +181,7 @@ test("built-in files with a line lost, doubled or moved never make verify throw"
     { numRuns: 180, seed: 7 },
   );
   expect(verified).toBeGreaterThan(20);
-});
+}, 300_000);
 
 /**
  * How many steps the engine takes by itself until none is left. In the same position it always takes the same random

@@ -293,13 +293,22 @@ describe("seed 003: an issue goes through stages", () => {
 
   test("its fourteen stages load as they are", () => expect(Object.keys(workflow.states)).toHaveLength(14));
 
-  test("once findings are approved and the fixer has run, no final stage can be reached, in any preset", () => {
-    expect(saying(findings, 'From "FIXER" no end can be reached by any step.')).toMatchObject({
+  // Its reviewers report no findings, so in this engine nobody can approve one: here the fixer is sent for commits.
+  const fixing = edit(text, "when: approved_findings > 0", "when: commits > 0");
+
+  test("no reviewer reports findings, so the fixer is never sent for", () => {
+    expect(saying(findings, 'No task can ever reach "FIXER".')).toMatchObject({ level: "warning" });
+  });
+
+  test("once the fixer has run, no final stage can be reached, in any preset", () => {
+    expect(
+      saying(check(fixing).verification.findings, 'From "FIXER" no end can be reached by any step.'),
+    ).toMatchObject({
       level: "error",
       code: "wedge",
     });
     for (const spec of [true, false]) {
-      const onlyOne = text
+      const onlyOne = fixing
         .replace(/^presets:\n(?: {2}.*\n)+/m, "")
         .replace("spec: { default: true }", `spec: { default: ${spec}, one_of: [${spec}] }`);
       expect(Object.keys(load(onlyOne).presets)).toEqual([]);
@@ -309,7 +318,7 @@ describe("seed 003: an issue goes through stages", () => {
 
   test("with a stage to abandon an issue, an issue can then only be cancelled", () => {
     const cancellable = edit(
-      edit(text, "  DONE: {", "  CANCELLED: { terminal: true, outcome: cancelled }\n  DONE: {"),
+      edit(fixing, "  DONE: {", "  CANCELLED: { terminal: true, outcome: cancelled }\n  DONE: {"),
       "transitions:\n",
       "transitions:\n  - { from: any, to: CANCELLED, by: human, hooks: [kill_session, release_workspace] }\n",
     );

@@ -1,9 +1,12 @@
-import { afterAll, expect } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
 import { nextInLine } from "./next-in-line.ts";
 import { byHand, everyMoveWasSeen, inState, openScenes, scenario } from "./scenes.ts";
 import { askFor, build, busy, deaf, handoff, section, tryFor, untilGo } from "./steps.ts";
 
-const scenes = await openScenes("minimal");
+const careless = join(import.meta.dirname, "..", "language", "broken-promises", "worker-straight-to-done.yaml");
+const scenes = await openScenes("minimal", { workflows: { careless: readFileSync(careless, "utf8") } });
 afterAll(scenes.close);
 
 scenario(
@@ -163,5 +166,22 @@ scenario(
   },
   inState("reviewing"),
 );
+test.concurrent("a move that breaks a promise of the workflow is held, and the promise is named", async () => {
+  const life = await scenes.begin(
+    "careless-cup",
+    { worker: [{ steps: [...build("one"), askFor("done"), "hang"] }] },
+    { workflow: "careless" },
+  );
+  const { status, held } = await life.isHeld();
+  expect(status).toBe("working");
+  expect(held).toMatchObject({ word: "promise" });
+  expect(held?.reason).toContain(
+    "would break the promise { to: done, after: { merged: true } }: the work was not merged",
+  );
+  const explained = await life.does("explain");
+  expect(explained).toContain("open  { to: done, after: { merged: true } }");
+  expect(explained).toContain("kept  { to: done, never_by: [worker, reviewer] }");
+  expect(await life.moves()).toEqual(["pending → working (engine rule 1)"]);
+});
 nextInLine(scenes);
 everyMoveWasSeen(scenes);

@@ -1,5 +1,6 @@
 import { engineEnd, isForParts } from "../../src/engine/child-workflows.ts";
-import { explore, type Graph, variantsOf } from "../../src/engine/explore/graph.ts";
+import { variantsOf } from "../../src/engine/explore/configurations.ts";
+import { explore, type Graph } from "../../src/engine/explore/graph.ts";
 import { takeStep } from "../../src/engine/explore/world.ts";
 import { loadWorkflow } from "../../src/engine/language/load.ts";
 import { startOf } from "../../src/engine/persons-turn.ts";
@@ -26,7 +27,9 @@ const bound = 2;
 
 /** Everything that a workflow makes possible, with each preset and each combination of its switches. */
 export function exploreAll(workflow: Workflow): readonly Graph[] {
-  return variantsOf(workflow, bound).map(({ preset, settings }) => explore(workflow, preset, settings));
+  return variantsOf(workflow, bound).map(({ preset, settings }) =>
+    explore(workflow, preset, settings, { mishaps: false }),
+  );
 }
 
 /** The engine ends a part in whatever state it is, if its parent ends or no longer wants it. */

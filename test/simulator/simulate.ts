@@ -1,6 +1,7 @@
 import { drawCrowd, type PlannedFault, planLife } from "./faults.ts";
 import { type Life, type LifeOrder, live } from "./live.ts";
 import { aboutPlans } from "./mutants/about-plans.ts";
+import { aboutProofs } from "./mutants/about-proofs.ts";
 import { aboutStages } from "./mutants/about-stages.ts";
 import { foundByLives, type Mutant } from "./mutants/found-by-lives.ts";
 import { foundByTests } from "./mutants/found-by-tests.ts";
@@ -8,7 +9,13 @@ import { lifeKind } from "./stages.ts";
 import type { SimulatedWorkflow } from "./world.ts";
 
 /** The planted bugs that the simulator or a test must find. */
-export const mutants: readonly Mutant[] = [...foundByLives, ...foundByTests, ...aboutPlans, ...aboutStages];
+export const mutants: readonly Mutant[] = [
+  ...foundByLives,
+  ...foundByTests,
+  ...aboutPlans,
+  ...aboutStages,
+  ...aboutProofs,
+];
 
 export interface Found {
   readonly seed: number;

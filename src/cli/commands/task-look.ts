@@ -85,7 +85,7 @@ export const explain = command({
   docs: {
     brief: "Say where a task is, what blocks it, who can move it and what comes next",
     fullDescription: `--json: { task, where, blocked: [{ reason, fix }], moves: [{ to, by, open, command, missing }], next: [{ what, at }],
-  owed: [{ id, entry, action, state, tries, dueAt, failure }], warnings }
+  owed: [{ id, entry, action, state, tries, dueAt, failure }], promises: [{ promise, state, evidence }], warnings }
 ${taskExitCodes("failed")}`,
   },
   async func({ json }, reference) {

@@ -91,7 +91,7 @@ Examples:
 
 --json: { workflow, runs, seed, steps, ends, wedged, cut, violations, coverage: [{ from, to, times }],
   trace: [{ text, from, to, cause, held, step, effects }] }
-with --follow: { workflow, code, steps (as in trace), circle, asSaid, problem, ends }
+with --follow: { workflow, code, steps (as in trace), circle, asSaid, problem, ends, breaks }
 Exit codes: 0 ok, 1 a life was wedged, an invariant was broken, or the example did not end as verify said, 2 wrong usage, 3 no such workflow or file`,
   },
   func(flags, reference) {
@@ -186,9 +186,10 @@ export const verify = command({
   },
   docs: {
     brief: "Prove that every task can reach an end, or show how one cannot",
-    fullDescription: `Explores every position that a task can reach, with the engine that moves real tasks. Each finding has the shortest example: numbered steps and the route (↻ marks a cycle).
+    fullDescription: `Explores every position that a task can reach, with the engine that moves real tasks. Each finding has the shortest example: numbered steps and the route (↻ marks a cycle). Each promise of the file is proved, or there is the shortest life that breaks it.
 
---json: { workflows: [{ name, file, hash, proved, positions, steps, variants, problems,
+--json: { workflows: [{ name, file, hash, proved, positions, steps, variants, settings, problems,
+  promises: [{ promise, result: proved|broken|unproved }], suggested: [{ to, promises }],
   findings: [{ level, code, state, message, fix, example, steps, route, mermaid, saved }] }] }
 ${exitCodeHelp("a workflow is not proved")}`,
   },
@@ -214,6 +215,8 @@ ${exitCodeHelp("a workflow is not proved")}`,
     if (flags.save !== undefined && results.every(({ saved }) => saved.size === 0)) {
       this.say("There is no counterexample to save.");
     }
+    for (const { verification } of results)
+      for (const { to, promises } of verification?.suggested ?? []) this.say(writeSuggestion(to, promises));
     const isHidden = results.some(({ verification }) => verification?.findings.some(({ level }) => level === "note"));
     if (isHidden && !flags.notes) this.say("Notes are shown with --notes.");
   },
@@ -226,7 +229,7 @@ function writeResult(context: Context, { found, workflow, problems, verification
     const last = `${found.name}: not loaded; ${count(errors, "error")}, ${count(problems.length - errors, "warning")}`;
     return [...problems.map((problem) => writeProblem(context, problem)), paint.red(last)].join("\n");
   }
-  const { findings, positions, steps, variants, proved, unexplored } = verification;
+  const { findings, positions, steps, variants, proved, promises, unexplored } = verification;
   const shown = findings.filter(({ level }) => notes || level !== "note");
   const of = (level: Finding["level"]) => count(findings.filter((finding) => finding.level === level).length, level);
   const explored = `${count(positions, "position")}, ${count(steps, "step")}, ${count(variants, "variant")}`;
@@ -234,8 +237,23 @@ function writeResult(context: Context, { found, workflow, problems, verification
   const last = `${found.name}: ${proved ? "proved" : `not proved${hidden}`} (${explored}); ${of("error")}, ${of("warning")}, ${of("note")}`;
   return [
     ...shown.flatMap((finding) => [...writeFinding(workflow, finding, context), ""]),
+    ...promises.map(({ promise, result }) => `${writePromiseResult(result, positions, paint)} ${promise}`),
     proved ? paint.green(last) : paint.red(last),
   ].join("\n");
+}
+
+function writePromiseResult(
+  result: Verification["promises"][number]["result"],
+  positions: number,
+  { green, red, yellow }: Context["paint"],
+): string {
+  if (result === "unproved") return yellow(`not proved, explored up to ${count(positions, "position")}:`);
+  return result === "proved" ? green("promise proved") : red("promise broken");
+}
+
+function writeSuggestion(to: string, promises: readonly string[]): string {
+  const lines = promises.map((promise) => `  - ${promise}`);
+  return `No promise of the file is about "${to}". These hold today; state those that must go on to hold:\npromises:\n${lines.join("\n")}`;
 }
 
 function saveExamples(
@@ -268,7 +286,11 @@ function resultDocument({ found, workflow, problems, verification, saved }: Veri
     positions: verification?.positions ?? 0,
     steps: verification?.steps ?? 0,
     variants: verification?.variants ?? 0,
+    // What was covered: the values that were tried of each setting that decisions depend on.
+    settings: verification?.settings ?? {},
     problems,
+    promises: verification?.promises ?? [],
+    suggested: verification?.suggested ?? [],
     findings: verification?.findings.map((finding) => findingDocument(workflow, finding, saved.get(finding))) ?? [],
   };
 }

@@ -25,6 +25,7 @@ import { count, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { exitCodeHelp, flag, json, oneWorkflow, optionalWord, workflows } from "./parameters.ts";
 import { simulate, verify } from "./verify.ts";
+import { diff } from "./workflow-diff.ts";
 
 const eject = command({
   parameters: {
@@ -213,7 +214,7 @@ const show = command({
 --json: { name, description, hash, file, initial, unclear, settings, presets, roles, limits, pollInterval,
   states: [{ name, terminal, outcome, wait, unless, do, rules, limits, respawn, ask }],
   ways: [{ from, to, by, when, gates, hooks: [{ action, params }], implied, effects, runs: { ended, started, told } }],
-  prompts, schemas, counters, sections, owners }. Conditions are text; unset fields are null.
+  prompts, schemas, counters, sections, owners, promises }. Conditions are text; unset fields are null.
 ${exitCodeHelp("the file has errors")}`,
   },
   func({ json }, reference) {
@@ -261,7 +262,7 @@ ${exitCodeHelp("errors were found")}`,
 });
 
 export const workflowCommands = buildRouteMap({
-  routes: { list, show, validate, verify, graph, simulate, eject },
+  routes: { list, show, validate, verify, diff, graph, simulate, eject },
   aliases: { ls: "list" },
   docs: { brief: "Read, check, draw and rehearse workflows" },
 });

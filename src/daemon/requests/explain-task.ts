@@ -6,6 +6,7 @@ import { explain } from "../../engine/explain.ts";
 import { endsThatStart, leftReason, type Need } from "../../engine/needs.ts";
 import { personActions } from "../../engine/person-actions.ts";
 import { isPersonsTurn } from "../../engine/persons-turn.ts";
+import { promisesOf } from "../../engine/promises.ts";
 import type { Facts } from "../../engine/request.ts";
 import { openFindings } from "../../engine/review-words.ts";
 import type { Task } from "../../engine/task.ts";
@@ -84,6 +85,7 @@ export function explainTask(core: Core): Handler<Routes["explainTask"]> {
         ...(await byItself(core, workflow, stored, waiting, needs)),
       ],
       owed,
+      promises: [...promisesOf(workflow, task, facts)],
       warnings: [
         ...(await warnOfProtected(core, task)),
         ...(await warnOfMerge(core, workflow, task, facts)),

@@ -1,5 +1,6 @@
 import type { Effect } from "../decision.ts";
-import { type Edge, explore, type Graph, variantsOf } from "../explore/graph.ts";
+import { variantsOf } from "../explore/configurations.ts";
+import { type Edge, explore, type Graph } from "../explore/graph.ts";
 import { factsOf, takeStep } from "../explore/world.ts";
 import { gateReasons } from "../gate.ts";
 import { allHold } from "../when.ts";
@@ -65,7 +66,7 @@ const largestBound = 3;
 export function effectsOfWays(workflow: Workflow): ReadonlyMap<Way, readonly Effect[]> {
   const effects = new Map<Way, readonly Effect[]>();
   for (const { preset, settings } of variantsOf(workflow, largestBound)) {
-    for (const [way, found] of effectsIn(explore(workflow, preset, settings))) {
+    for (const [way, found] of effectsIn(explore(workflow, preset, settings, { mishaps: false }))) {
       if (!effects.has(way)) effects.set(way, found);
     }
     if (effects.size === workflow.ways.length) break;

@@ -1,192 +1,219 @@
-import { sampleAnswers } from "../../answers/read-answer.ts";
-import { ownsSection } from "../gate.ts";
-import type { FactName } from "../request.ts";
+import { answerProblems, sampleAnswers } from "../../answers/read-answer.ts";
+import { handOverTools } from "../handed.ts";
 import { specOf } from "../run-spec.ts";
+import { ticketWord } from "../settled.ts";
 import type { Task } from "../task.ts";
-import { isTemporary, waitWords, workWords } from "../when.ts";
-import type { Gate, Guard, Mode, RunSpec, State, Way, Workflow } from "../workflow.ts";
+import { isTemporary, resolve, waitWords, workWords } from "../when.ts";
+import type { Mode, RunSpec, Scalar, State, Way, Workflow } from "../workflow.ts";
+import { type Outcome, outcomesOf } from "./choices.ts";
 import type { Step } from "./step.ts";
-import type { World } from "./world.ts";
+import { stepLimit, type World } from "./world.ts";
 
-/** Every step that can happen next. The order depends only on the order of the file. */
+/** Every step that can be taken next, with the facts under which it is. */
 export function stimuli(workflow: Workflow, world: World): readonly Step[] {
+  return outcomes(workflow, world).map(({ step }) => step);
+}
+
+/** Every step that can be taken next, and what it leads to. The order depends only on the order of the file. */
+export function outcomes(workflow: Workflow, world: World): readonly Outcome[] {
+  return requests(workflow, world).flatMap((step) => outcomesOf(workflow, world, step));
+}
+
+/** Everything that may be asked or reported next; the engine refuses what makes no sense. */
+export function requests(workflow: Workflow, world: World): readonly Step[] {
   const { task } = world;
   const state = workflow.states[task.status];
   if (state === undefined || task.phase === "over") return [];
-  // Owed effects are performed first; only a person's request can come before their end.
-  const steps =
-    task.phase === "entering"
-      ? [settle, ...humanMoves(workflow, task, state)]
-      : [...machineSteps(workflow, world, state), ...agentSteps(task, state), ...humanSteps(workflow, task, state)];
-  return steps.flatMap((step) => withFacts(workflow, world, state, step));
+  // Whatever else happens to such a task happens in the same way to one that is not held, and `continue` makes it one.
+  if (task.held?.again === "effects")
+    return [continued("human"), ...(task.held.word === ticketWord ? [continued("engine")] : [])];
+  const settle: readonly Step[] = task.phase === "entering" ? [{ what: "settled", by: "engine" }] : [];
+  if (state.terminal) return [...settle, ...mishaps(world, state)];
+  return [
+    ...settle,
+    ...machineSteps(workflow, task, state),
+    ...agentSteps(task, state),
+    ...humanSteps(task, state),
+    ...mishaps(world, state),
+  ];
 }
 
-const settle: Step = { what: "settled", by: "engine" };
+const continued = (by: string): Step => ({ what: "continue", by });
 
-function machineSteps(workflow: Workflow, world: World, state: State): readonly Step[] {
-  const { task } = world;
-  if (task.phase === "doing")
-    return ["ok", ...workWords(state.do)].map((word) => ({ what: "did", by: "engine", word }));
-  const ends = Object.keys(task.runs).flatMap((name) => endings(workflow, task, state, name));
-  if (task.held !== undefined)
-    return [...ends, ...(isTemporary(task.held.word) ? [{ what: "continue", by: "engine" } as const] : [])];
+/**
+ * What can happen in any state, through no fault of the file. A ticket that is closed ends the agents of a task as a limit of
+ * the whole task does; only where a person or the engine is waited for, it holds the task in another way.
+ */
+function mishaps({ task, past }: World, { terminal, wait }: State): readonly Step[] {
+  const { held, phase } = task;
+  const steps: Step[] = [];
+  if (past.owes && held === undefined) steps.push({ what: "unsettled", by: "engine" });
+  if (terminal) return steps;
+  const isAsked = phase !== "doing" && (wait.kind === "human" || wait.kind === "slot" || wait.kind === "time");
+  if (isAsked && held === undefined) steps.push({ what: "ticket", by: "engine" });
+  steps.push({ what: "task-limit", by: "engine", word: "time" });
+  for (const name of distinctRuns(task)) steps.push({ what: "ended", by: name, word: "lost" });
+  return steps;
+}
+
+function machineSteps(workflow: Workflow, task: Task, state: State): readonly Step[] {
   const { wait } = state;
-  const limits = (["time", "cost"] as const).filter((word) => state.limits[word] !== undefined);
-  const waits: Step[] = wait.kind === "slot" || wait.kind === "time" ? [{ what: "continue", by: "engine" }] : [];
-  const children: Step[] =
-    wait.kind === "fan_out" ? ["ok", "error"].map((word) => ({ what: "children", by: "engine", word })) : [];
-  return [...ends, ...waits, ...children, ...limits.map((word): Step => ({ what: "limit", by: "engine", word }))];
+  const { held, phase } = task;
+  const ends = distinctRuns(task).flatMap((name) => endings(workflow, task, state, name));
+  const work: readonly Step[] =
+    phase === "doing" && held === undefined
+      ? ["ok", ...workWords(state.do)].map((word) => ({ what: "did", by: "engine", word }))
+      : [];
+  const engine =
+    held === undefined ? phase !== "doing" && (wait.kind === "slot" || wait.kind === "time") : isTemporary(held.word);
+  const limits =
+    held === undefined && phase !== "entering"
+      ? (["time", "cost"] as const).filter((word) => state.limits[word] !== undefined)
+      : [];
+  return [
+    ...work,
+    ...ends,
+    ...(engine ? [continued("engine")] : []),
+    ...children(workflow, task, state),
+    ...limits.map((word): Step => ({ what: "limit", by: "engine", word })),
+  ];
+}
+
+/** Only under the policy `stop` do children that failed end the fan-out with `error`. */
+function children(workflow: Workflow, task: Task, { wait }: State): readonly Step[] {
+  if (wait.kind !== "fan_out" || task.phase !== "waiting" || task.held !== undefined || task.wait.childrenOver)
+    return [];
+  const words = resolve(wait.policy, workflow, task) === "stop" ? ["ok", "error"] : ["ok"];
+  return words.map((word) => ({ what: "children", by: "engine", word }));
 }
 
 /** The ways in which one live run can end in this state. */
 function endings(workflow: Workflow, task: Task, state: State, name: string): readonly Step[] {
-  const mode: Mode = task.runs[name]?.mode ?? "session";
-  const spec = runSpec(state, name) ?? { ...specOf(workflow, state, name), mode };
+  const run = task.runs[name];
+  const mode: Mode = run?.mode ?? "session";
+  const spec = { ...specOf(workflow, state, name), mode };
   const ended = (word: string): Step => ({ what: "ended", by: name, word });
   const words = waitWords({ wait: { kind: "agent", run: spec }, limits: state.limits }, []);
   // Limits of the state are separate steps; these are limits of the run.
   const isStates = (word: string) => (word === "time" || word === "cost") && state.limits[word] !== undefined;
   const failures = words.filter((word) => !isStates(word) && word !== "steps" && word !== "rounds").map(ended);
   if (mode === "session") {
-    const silent = ended("exit");
-    const isAwaited = state.wait.kind === "agent" ? state.wait.run.role === name : state.wait.kind === "open";
-    if (!isAwaited) return [silent];
-    const idle: Step = { what: "idle", by: name };
-    const produced = artifactsFor(state).flatMap((sections) => [
-      { ...silent, sections },
-      { ...idle, sections, untilLeft: true },
-    ]);
-    return [...failures, { ...idle, untilLeft: true }, ...produced];
+    const idle: Step = { what: "idle", by: name, untilLeft: true };
+    const canComplete = spec.tools?.includes(handOverTools.complete) === true && run?.report === undefined;
+    return [...failures, idle, ...(canComplete ? [{ what: "complete", by: name } as const] : [])];
   }
-  const answers = spec.result === undefined ? [undefined] : samples(workflow, state, spec.result);
+  const answers = spec.result === undefined ? [undefined] : samples(workflow, state, spec);
   const good = answers.map((answer): Step => ({ ...ended("ok"), ...(answer === undefined ? {} : { answer }) }));
-  const toTheLimit = mode === "steps" && words.includes("steps") ? [{ ...ended("step"), untilLeft: true }] : [];
-  return [...good, ...toTheLimit, ...failures];
+  return [
+    ...good,
+    ...stepEnds(workflow, task, mode, name),
+    ...failures,
+    ended("login"),
+    { ...ended("error"), isFinal: true },
+  ];
 }
 
-function runSpec(state: State, name: string): RunSpec | undefined {
-  const { wait } = state;
-  if (wait.kind === "panel") return name === wait.judge.role ? wait.judge : wait.member;
-  return (wait.kind === "agent" || wait.kind === "human") && wait.run?.role === name ? wait.run : undefined;
+/** A stepped run takes its steps up to its limit; without one, it takes them for ever. */
+function stepEnds(workflow: Workflow, task: Task, mode: Mode, name: string): readonly Step[] {
+  if (mode !== "steps") return [];
+  const step: Step = { what: "ended", by: name, word: "step" };
+  if (stepLimit(workflow, task) === Number.POSITIVE_INFINITY) return [step];
+  // The first step forgets the failures of the state before.
+  const isFirst = task.crashCount > 0 && task.phase === "entering" && task.wait.hasFailed !== true;
+  return [...(isFirst ? [step] : []), { ...step, untilLeft: true }];
 }
 
-/** Answers that differ in the fields that rules read; for a fan-out, with and without items. */
-function samples(workflow: Workflow, state: State, result: string): readonly unknown[] {
+/** Answers that differ in the fields that rules read, on both sides of each value; for a fan-out, with and without items. */
+function samples(workflow: Workflow, state: State, { result = "", until }: RunSpec): readonly unknown[] {
+  const known = sampled.get(state) ?? new Map<string, readonly unknown[]>();
+  sampled.set(state, known);
+  const before = known.get(result);
+  if (before !== undefined) return before;
+  const found = freshSamples(workflow, state, result, until ?? {});
+  known.set(result, found);
+  return found;
+}
+
+const sampled = new WeakMap<State, Map<string, readonly unknown[]>>();
+
+function freshSamples(workflow: Workflow, state: State, result: string, until: Readonly<Record<string, Scalar>>) {
   const schema = workflow.schemas[result];
   if (schema === undefined) return [{}];
-  const fields = new Set(state.rules.flatMap((rule) => Object.keys(rule.result ?? {})));
-  if (state.wait.kind === "agent") for (const field of Object.keys(state.wait.run.until ?? {})) fields.add(field);
-  const answers = sampleAnswers(schema, [...fields]);
-  const fanOut = Object.values(workflow.states).find(
-    (each) => each.wait.kind === "fan_out" && each.wait.from.result === result,
-  )?.wait;
-  if (fanOut?.kind !== "fan_out") return answers;
+  const wanted = comparedValues(workflow, state, until);
+  const answers = sampleAnswers(schema, Object.keys(wanted), wanted);
+  const fanOuts = Object.values(workflow.states).flatMap(({ wait }) =>
+    wait.kind === "fan_out" && wait.from.result === result ? [wait.from.field] : [],
+  );
+  if (fanOuts.length === 0) return answers;
   const item = { id: "1", title: "One", description: "One part", needs: [] };
-  return [...answers.map((answer) => ({ ...(answer as object), [fanOut.from.field]: [item] })), ...answers];
+  const items = Object.fromEntries(fanOuts.map((field) => [field, [item]]));
+  const planned = answers.map((answer) => ({ ...(answer as object), ...items }));
+  return [...planned.filter((answer) => answerProblems(schema, answer).length === 0), ...answers];
+}
+
+/** The values with which rules, promises and the end of a dialogue compare each field of an answer. */
+export function comparedValues(
+  { promises }: Workflow,
+  state: State,
+  until: Readonly<Record<string, Scalar>>,
+): Readonly<Record<string, readonly Scalar[]>> {
+  const wanted: Record<string, Scalar[]> = Object.create(null);
+  const promised = promises.flatMap((promise) =>
+    promise.kind === "after" && promise.evidence.kind === "result" ? [promise.evidence.fields] : [],
+  );
+  for (const fields of [...state.rules.map(({ result }) => result ?? {}), until, ...promised]) {
+    for (const [field, value] of Object.entries(fields)) {
+      const values = wanted[field] ?? [];
+      if (!values.includes(value)) values.push(value);
+      wanted[field] = values;
+    }
+  }
+  return wanted;
 }
 
 function agentSteps(task: Task, state: State): readonly Step[] {
   if (state.wait.kind === "human" && !task.attended) return [];
-  return Object.keys(task.runs).flatMap((name) => {
+  return distinctRuns(task).flatMap((name) => {
     const role = name.split("/")[0] ?? name;
-    return asks(state, (way) => way.by === undefined || way.by.includes(role)).map((way) => askStep(name, way, true));
+    return targets(state, (way) => way.by === undefined || way.by.includes(role)).map(
+      (to): Step => ({ what: "move", by: name, to }),
+    );
   });
 }
 
-function humanMoves(workflow: Workflow, task: Task, state: State): readonly Step[] {
-  const writers = ["human", ...Object.keys(task.runs).map((name) => name.split("/")[0] ?? name)];
-  const canWrite = (section: string) => writers.some((role) => ownsSection(workflow, role, section));
-  return asks(state, (way) => way.by === undefined || way.by.includes("human")).map((way) =>
-    askStep(
-      "human",
-      way,
-      way.gates.every((gate) => canWrite(gate.section)),
-    ),
-  );
-}
-
-function humanSteps(workflow: Workflow, task: Task, state: State): readonly Step[] {
-  const isWaiting =
-    task.held !== undefined || state.wait.kind === "human" || state.wait.kind === "slot" || state.wait.kind === "time";
-  const steps: Step[] = [...humanMoves(workflow, task, state)];
-  if (task.phase === "waiting" && isWaiting) steps.unshift({ what: "continue", by: "human" });
-  if (task.phase === "waiting" && state.respawn !== undefined && task.runs[state.respawn.role] === undefined)
+function humanSteps(task: Task, state: State): readonly Step[] {
+  const { wait } = state;
+  const waits = wait.kind === "human" || wait.kind === "slot" || wait.kind === "time";
+  const steps: Step[] = [];
+  if (task.held !== undefined || (waits && task.phase !== "doing")) steps.push(continued("human"));
+  for (const to of targets(state, (way) => way.by === undefined || way.by.includes("human")))
+    steps.push({ what: "move", by: "human", to });
+  if (state.respawn !== undefined && task.runs[state.respawn.role] === undefined)
     steps.push({ what: "respawn", by: "human" });
-  if (task.wait.turn === "reply") steps.push({ what: "reply", by: "human", text: "the answer" });
-  if (task.wait.turn === "confirm")
-    steps.push({ what: "reply", by: "human", text: "yes" }, { what: "reply", by: "human", text: "not yet" });
-  const agentCouldAsk = Object.keys(task.runs).some(
-    (name) => asks(state, (way) => way.by === undefined || way.by.includes(name)).length > 0,
-  );
-  if (state.wait.kind === "human" && !task.attended && agentCouldAsk)
-    steps.push({ what: "reply", by: "human", text: "the answer" });
+  const reply = (text: string) => steps.push({ what: "reply", by: "human", text });
+  if (task.wait.turn === "reply") reply("the answer");
+  if (task.wait.turn === "confirm") {
+    reply("yes");
+    reply("not yet");
+  }
+  if (wait.kind === "human" && !task.attended && Object.keys(task.runs).length > 0) reply("the answer");
   return steps;
 }
 
-function asks(state: State, may: (way: Way) => boolean): readonly Way[] {
-  return Object.values(state.out).flatMap((ways) => ways.filter(may));
+/** Members of a panel that are equally far differ only in their names, so one of them stands for all. */
+function distinctRuns({ runs, wait }: Task): readonly string[] {
+  const names = Object.keys(runs);
+  if (names.length < 2) return names;
+  const seen = new Set<string>();
+  return names.filter((name) => {
+    const [role = name, member] = name.split("/");
+    if (member === undefined) return true;
+    const { state, tries } = wait.members[name] ?? {};
+    const key = `${role} ${state} ${tries}`;
+    return !seen.has(key) && seen.add(key);
+  });
 }
 
-function askStep(by: string, way: Way, writes: boolean): Step {
-  const step: Step = { what: "move", by, to: way.to };
-  return way.gates.length > 0 && writes ? { ...step, sections: satisfying(way.gates) } : step;
-}
-
-/** One set of sections for each gate and rule of a state, so that each can be satisfied. */
-function artifactsFor(state: State): readonly Readonly<Record<string, string>>[] {
-  const gates = [
-    ...Object.values(state.out).flatMap((ways) => ways.map((way) => way.gates)),
-    ...state.rules.flatMap(({ artifact }) => (artifact === undefined || artifact === "none" ? [] : [[artifact]])),
-  ].filter((each) => each.length > 0);
-  const sets = gates.map(satisfying);
-  return sets.filter((set, i) => sets.findIndex((other) => JSON.stringify(other) === JSON.stringify(set)) === i);
-}
-
-function satisfying(gates: readonly Gate[]): Readonly<Record<string, string>> {
-  const sections: Record<string, string> = Object.create(null);
-  for (const gate of gates) {
-    const verdict = gate.verdict === undefined ? [] : [`Verdict: ${gate.verdict}`];
-    const fields = gate.fields.slice(0, 1).map((field) => `${field}: written`);
-    const lines = [...verdict, ...fields];
-    sections[gate.section] = lines.length > 0 ? lines.join("\n") : "written";
-  }
-  return sections;
-}
-
-/** Repeats a step for every combination of the facts that its conditions read. */
-function withFacts(workflow: Workflow, world: World, state: State, step: Step): readonly Step[] {
-  const names = factsRead(workflow, state, step);
-  let steps: readonly Step[] = [step];
-  for (const [name, values] of names) {
-    const possible = name === "workspace" ? (world.workspace ? [1, 0] : [0]) : [...values];
-    steps = steps.flatMap((each) => possible.map((value) => ({ ...each, facts: { ...each.facts, [name]: value } })));
-  }
-  return steps;
-}
-
-const switches: ReadonlySet<string> = new Set(["dirty", "merged", "protected", "workspace"]);
-
-function factsRead(workflow: Workflow, state: State, step: Step): ReadonlyMap<FactName, ReadonlySet<number>> {
-  const found = new Map<FactName, Set<number>>();
-  const look = (guards: readonly Guard[]) => {
-    for (const guard of guards) {
-      if (guard.source !== "fact") continue;
-      const name = guard.field as FactName;
-      const values = found.get(name) ?? new Set<number>();
-      const constant = typeof guard.value === "number" ? guard.value : 1;
-      for (const value of switches.has(name) ? [0, 1] : [constant - 1, constant, constant + 1])
-        if (value >= 0) values.add(value);
-      found.set(name, values);
-    }
-  };
-  if (step.what === "settled" && state.wait.kind !== "none" && state.unless.length === 0) return found;
-  if (step.what === "reply" || step.what === "respawn") return found;
-  const targets = step.what === "move" ? [step.to ?? ""] : Object.keys(state.out);
-  if (step.what !== "move") for (const rule of state.rules) look(rule.when);
-  if (step.what === "ended" || step.what === "did") look(state.evidence);
-  for (const to of targets) {
-    for (const way of state.out[to] ?? []) look(way.when);
-    look(workflow.states[to]?.unless ?? []);
-  }
-  return found;
+function targets(state: State, may: (way: Way) => boolean): readonly string[] {
+  return Object.keys(state.out).filter((to) => state.out[to]?.some(may));
 }

@@ -9,12 +9,14 @@ import { checkRules } from "./check-rules.ts";
 import { checkAmbiguity } from "./check-ways.ts";
 import { type Context, createReporter, type Path, type Problem } from "./problem.ts";
 import { countersOf, readGuards, readWork } from "./read-action.ts";
+import { readPromises } from "./read-promises.ts";
 import { checkRunSource, readLimits, readRun, readTaskLimits, reservedRoles } from "./read-run.ts";
 import { checkVariables, readSettings } from "./read-settings.ts";
 import { checkRespawnPrompt, readWait } from "./read-wait.ts";
 import { checkTarget, escalationWays, impliedWays, type PlacedRule, readRules, readWays } from "./read-ways.ts";
-import { type ActionSource, asList, type Source, type StateSource, workflowShape } from "./schema.ts";
+import { workflowShape } from "./schema.ts";
 import { readShape } from "./shape.ts";
+import { type ActionSource, asList, type Source, type StateSource } from "./source.ts";
 import { readTree } from "./tree.ts";
 
 type Reporter = Pick<Context, "error" | "warn">;
@@ -72,6 +74,11 @@ function compile(
   const initial = source.initial === undefined ? open : asList<string>(source.initial);
   const unclear = source.unclear ?? (open.includes(defaultNames.unclear) ? defaultNames.unclear : (initial[0] ?? ""));
   const owners = sectionOwners(states, ordinary);
+  const roles = Object.fromEntries(
+    (context.roles ?? []).map((role) => [role, readRun(quiet(context), { role }, ["roles", role])]),
+  );
+  const schemas = (source.schemas ?? {}) as Readonly<Record<string, AnswerSchema>>;
+  const ways = [...ordinary, ...escalations];
   return {
     name: source.name ?? fallbackName,
     description: source.description ?? "",
@@ -81,19 +88,18 @@ function compile(
     agents: source.agents ?? "anonymous",
     settings,
     presets,
-    roles: Object.fromEntries(
-      (context.roles ?? []).map((role) => [role, readRun(quiet(context), { role }, ["roles", role])]),
-    ),
+    roles,
     limits: readTaskLimits(context, source.limits),
     states,
-    ways: [...ordinary, ...escalations],
+    ways,
     pollInterval: readPollInterval(context, source),
     prompts: source.prompts ?? {},
-    schemas: (source.schemas ?? {}) as Readonly<Record<string, AnswerSchema>>,
+    schemas,
     counters: context.counters,
     sections: sectionsOf(ordinary, Object.values(bare).flat()),
     owners,
     judges: judgesOf(states, ordinary, owners),
+    promises: isSound ? readPromises(context, { states, ways, owners, schemas, roles }) : [],
   };
 }
 
@@ -181,6 +187,7 @@ function readState(
     ...rules.flatMap((rule) => rule.when),
     ...outgoing.flatMap((way) => way.when),
   ];
+  const isCounted = context.source.promises?.some(({ within, of }) => within !== undefined && of === name) === true;
   return {
     name,
     terminal: source.terminal ?? false,
@@ -188,7 +195,7 @@ function readState(
     wait,
     unless,
     evidence,
-    countsVisits: guards.some((guard) => guard.source === "visits"),
+    countsVisits: isCounted || guards.some((guard) => guard.source === "visits"),
     do: (source.do ?? []).flatMap((action, i) => readWork(context, action, [...path, "do", i]) ?? []),
     rules,
     limits: readLimits(context, source.limits, [...path, "limits"]),

@@ -1,4 +1,4 @@
-import type { Source } from "./schema.ts";
+import type { Source } from "./source.ts";
 import { keyPlaceAt, placeAt, type Tree } from "./tree.ts";
 
 /** What every part of the compiler needs: the file, its names, and the functions that report problems. */

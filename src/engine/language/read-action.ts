@@ -3,7 +3,7 @@ import { factNames } from "../request.ts";
 import type { Action, Gate, Guard, Op, ParamValue } from "../workflow.ts";
 import { type Context, didYouMean, type Path, suggest } from "./problem.ts";
 import { checkMode, checkPrompt, checkRole, checkRunSource, readRun } from "./read-run.ts";
-import { type ActionSource, asList, type GateSource, type RunSource, type Words } from "./schema.ts";
+import { type ActionSource, asList, type GateSource, type RunSource, type Words } from "./source.ts";
 
 /** Reads one hook or one action of a state's own work. It reports problems; undefined for an unknown action. */
 export function readAction(context: Context, source: ActionSource, path: Path): Action | undefined {

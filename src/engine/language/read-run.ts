@@ -3,7 +3,7 @@ import { readDuration } from "../duration.ts";
 import { defaultNames, plainRun } from "../run-spec.ts";
 import type { Limits, RunSpec, Scalar, Value } from "../workflow.ts";
 import { type Context, type Path, suggest } from "./problem.ts";
-import type { LimitsSource, RunSource } from "./schema.ts";
+import type { LimitsSource, RunSource } from "./source.ts";
 
 /** Names that cannot be roles of a file. */
 export const reservedRoles = ["human", "engine", "any"] as const;

@@ -1,7 +1,7 @@
 import type { FanOut, RunSpec, Value, Wait } from "../workflow.ts";
 import { type Context, type Path, suggest } from "./problem.ts";
 import { checkMode, checkPrompt, checkRunSource, readCount, readRun, seconds } from "./read-run.ts";
-import type { RunSource, StateSource } from "./schema.ts";
+import type { RunSource, StateSource } from "./source.ts";
 
 /** Reads the one thing a state waits for. */
 export function readWait(context: Context, source: StateSource, path: Path): Wait {

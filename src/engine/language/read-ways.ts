@@ -1,7 +1,7 @@
 import type { Guard, Rule, Way } from "../workflow.ts";
 import { type Context, type Path, suggest } from "./problem.ts";
 import { readAction, readGate, readGuards } from "./read-action.ts";
-import { asList, type GateSource, type RuleSource, type TransitionSource } from "./schema.ts";
+import { asList, type GateSource, type RuleSource, type TransitionSource } from "./source.ts";
 
 /** A rule with its place in the file, for later checks. */
 export interface PlacedRule {

@@ -1,4 +1,3 @@
-import type { Mode, Scalar, SettingValue } from "../workflow.ts";
 import type { Key, Shape } from "./shape.ts";
 
 /** The workflow language as one shape: what a file may contain. `compile` checks the meaning afterwards. */
@@ -213,6 +212,37 @@ const transition: Shape = {
   },
 };
 
+const promise: Shape = {
+  kind: "record",
+  what: "a promise",
+  keys: {
+    to: key(text, "The state that a task moves to"),
+    after: key(
+      {
+        kind: "record",
+        what: "what must have happened",
+        keys: {
+          merged: key(boolean, "The work is merged: true"),
+          tests: key(oneOf("passed"), "The project's tests have passed on the work as it is: passed"),
+          gate: key(
+            { kind: "text", pattern: /^## \S/, expected: 'a heading such as "## Review"' },
+            "A gate that asks for this section was passed",
+          ),
+          verdict: key(oneOf("PASS", "FAIL"), "With gate: the verdict that the section gave"),
+          result: key(mapOf("fields of the answer", scalar), "An answer said this"),
+          by: key(texts, "With gate and result: the roles whose word counts; `human` for a person who moves the task"),
+        },
+      },
+      "With to: what must have happened, since the work last moved",
+    ),
+    never_by: key(texts, "With to: the roles that never ask for it; `engine` for the rules"),
+    role: key(text, "With never_same_run_as: the role that judges"),
+    never_same_run_as: key(text, "With role: the role whose runs never give what that role is there to give"),
+    within: key({ kind: "integer", min: 1 }, "With of: how often a task enters the state without a person"),
+    of: key(text, "With within: the state"),
+  },
+};
+
 const settingValue = either(
   "text, a number, true, false, a list or a map",
   boolean,
@@ -265,134 +295,8 @@ export const workflowShape: Shape = {
       },
       "What happens when an agent ends",
     ),
+    promises: key(listOf(promise), "What must hold of every task: proved by `verify`, and checked before each move"),
     prompts: key(mapOf("prompts", text), "Messages for agents"),
     schemas: key(mapOf("schemas", { kind: "any" }), "What answers must look like"),
   },
 };
-
-/** A workflow file as its author wrote it, after `schema.ts` has checked its form. */
-export interface Source {
-  readonly name?: string;
-  readonly version: number;
-  readonly description?: string;
-  readonly initial?: Words;
-  readonly unclear?: string;
-  readonly agents?: "anonymous" | "named";
-  readonly settings?: Readonly<Record<string, SettingSource>>;
-  readonly presets?: Readonly<Record<string, Readonly<Record<string, SettingValue>>>>;
-  readonly roles?: Readonly<Record<string, RunSource>>;
-  readonly limits?: LimitsSource;
-  readonly states: Readonly<Record<string, StateSource>>;
-  readonly transitions?: readonly TransitionSource[];
-  readonly exit_monitoring?: {
-    readonly poll_interval?: number;
-    readonly rules?: readonly (RuleSource & { readonly status: string })[];
-  };
-  readonly prompts?: Readonly<Record<string, string>>;
-  readonly schemas?: Readonly<Record<string, unknown>>;
-}
-
-export type Words = string | readonly string[];
-
-interface SettingSource {
-  readonly default: SettingValue;
-  readonly one_of?: readonly Scalar[];
-  readonly min?: number;
-  readonly max?: number;
-  readonly description?: string;
-}
-
-export interface RunSource {
-  readonly role?: string;
-  readonly mode?: Mode;
-  readonly harness?: string;
-  readonly prompt?: string;
-  readonly model?: string;
-  readonly permissions?: "full" | "reduced";
-  readonly sandbox?: "auto" | "on" | "off";
-  readonly network?: "on" | "off" | "proxy";
-  readonly tools?: readonly string[];
-  readonly result?: string;
-  readonly window?: string;
-  readonly keep?: boolean;
-  readonly step_prompt?: string;
-  readonly marker?: string;
-  readonly until?: Readonly<Record<string, Scalar>>;
-  readonly confirm?: boolean;
-  readonly limits?: LimitsSource;
-}
-
-export interface LimitsSource {
-  readonly attempts?: number;
-  readonly steps?: number | string;
-  readonly rounds?: number | string;
-  readonly stall?: number | string;
-  readonly time?: number | string;
-  readonly cost?: number;
-  readonly backoff?: { readonly first: number | string; readonly factor?: number; readonly max?: number | string };
-}
-
-export interface StateSource {
-  readonly terminal?: boolean;
-  readonly outcome?: "done" | "failed" | "cancelled";
-  readonly agent?: RunSource;
-  readonly panel?: {
-    readonly members: RunSource;
-    readonly prompts?: readonly string[];
-    readonly judge: RunSource;
-    readonly tools?: readonly string[];
-  };
-  readonly fan_out?: {
-    readonly from: string;
-    readonly workflow: string;
-    readonly parallel?: number | string;
-    readonly waves?: boolean | string;
-    readonly policy?: string;
-  };
-  readonly waits_for?: string;
-  readonly ask?: string;
-  readonly unless?: Words;
-  readonly evidence?: Words;
-  readonly do?: readonly ActionSource[];
-  readonly outcomes?: readonly RuleSource[];
-  readonly next?: string;
-  readonly limits?: LimitsSource;
-  readonly respawn_prompt?: string;
-}
-
-export type ActionSource = string | (Readonly<Record<string, unknown>> & { readonly action: string });
-
-export interface GateSource {
-  readonly section: string;
-  readonly required?: boolean;
-  readonly fields?: readonly string[];
-  readonly verdict?: "PASS" | "FAIL";
-  readonly first_line?: boolean;
-}
-
-export interface RuleSource {
-  readonly on?: Words;
-  readonly result?: Readonly<Record<string, Scalar>>;
-  readonly when?: Words;
-  readonly has_artifact?: GateSource;
-  readonly no_artifact?: boolean;
-  readonly reason?: string;
-  readonly then?: string;
-  readonly then_when?: readonly { readonly when: Words; readonly then: string }[];
-  readonly action?: "crash" | "mark_dead";
-  readonly [after: `${string}_after`]: number;
-}
-
-export interface TransitionSource {
-  readonly from: Words;
-  readonly to: Words;
-  readonly by?: Words;
-  readonly when?: Words;
-  readonly gate?: GateSource | readonly GateSource[];
-  readonly hooks?: readonly ActionSource[];
-}
-
-export function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
-}

@@ -1,10 +1,13 @@
 import { apply, type Effect, type TaskEvent } from "../decision.ts";
-import type { Step } from "../explore/step.ts";
-import { stimuli } from "../explore/stimuli.ts";
+import { outcomesOf } from "../explore/choices.ts";
+import { driverOf, type Step } from "../explore/step.ts";
 import { type Taken, takeStep, type World } from "../explore/world.ts";
+import { whyBroken } from "../promises.ts";
 import type { Task } from "../task.ts";
 import { isAccident } from "../when.ts";
 import type { State, Workflow } from "../workflow.ts";
+import { isDeadEnd } from "./dead-end.ts";
+import { possibleRequests } from "./requests.ts";
 
 /** The invariants that a step has broken. They hold for every step of every task in every workflow. */
 function violationsOf(workflow: Workflow, before: World, step: Step, taken: Taken): readonly string[] {
@@ -26,6 +29,8 @@ function violationsOf(workflow: Workflow, before: World, step: Step, taken: Take
       broken.push(`A task went from "${String(move.data.from)}" to "${String(move.data.to)}", where there is no way.`);
   }
   broken.push(...runViolations(before, taken));
+  if (taken.broken !== undefined)
+    broken.push(`A task broke the promise ${taken.broken.written}: ${whyBroken(taken.broken)}`);
   return broken;
 }
 
@@ -63,7 +68,7 @@ function sameTask(a: object, b: object): boolean {
 export interface Life {
   readonly steps: readonly TracedStep[];
   readonly last: World;
-  /** over: in a terminal state; wedged: no step was possible; cut: stopped at `maxSteps`. */
+  /** over: in a terminal state; wedged: no step was possible, or none led on; cut: stopped at `maxSteps`. */
   readonly end: "over" | "wedged" | "cut";
   readonly violations: readonly string[];
 }
@@ -83,6 +88,8 @@ export interface TracedStep {
 // After this many steps a person cancels the task wherever possible.
 const cancelAfter = 120;
 const maxSteps = 2_000;
+// After these many steps the simulation looks whether the task can still end.
+const looks: ReadonlySet<number> = new Set([200, 500, 1_000]);
 
 /** Simulates a task: at every position it takes one of the possible steps at random. */
 export function live(workflow: Workflow, start: World, random: Random): Life {
@@ -93,13 +100,14 @@ export function live(workflow: Workflow, start: World, random: Random): Life {
   const accidents = random.next() < 0.25 ? 3 : 0.25;
   while (steps.length < maxSteps) {
     if (world.task.phase === "over") return { steps, last: world, end: "over", violations };
-    const taken = drawStep(workflow, world, random, steps.length, accidents);
+    const isDead = looks.has(steps.length) && isDeadEnd(workflow, world);
+    const taken = isDead ? undefined : drawStep(workflow, world, random, steps.length, accidents);
     if (taken === undefined) return { steps, last: world, end: "wedged", violations };
     violations.push(...violationsOf(workflow, world, taken.step, taken));
     steps.push(trace(taken.step, world, taken));
     world = taken.world;
   }
-  return { steps, last: world, end: "cut", violations };
+  return { steps, last: world, end: isDeadEnd(workflow, world) ? "wedged" : "cut", violations };
 }
 
 /** What a step did, for printing. */
@@ -119,17 +127,25 @@ export function trace(step: Step, before: World, { events, effects, world }: Tak
   };
 }
 
+/** Draws a request by its weight, then the facts under which the engine decides about it. */
 function drawStep(workflow: Workflow, world: World, random: Random, age: number, accidents: number) {
-  const candidates = stimuli(workflow, world).map((step) => ({
-    step,
-    weight: weightOf(workflow, step, age, accidents),
-  }));
+  const requests = possibleRequests(workflow, world);
+  const answered = requests.filter(({ word, by }) => word === "ok" && world.task.runs[by] !== undefined).length;
+  const candidates = requests.map((step) => {
+    const weight = weightOf(workflow, world.task, step, age, accidents);
+    // A schema with many fields does not make its answers more likely than everything else.
+    return { step, weight: "answer" in step ? (weight * 3) / Math.max(3, answered) : weight };
+  });
   while (candidates.length > 0) {
     const [drawn] = candidates.splice(draw(candidates, random), 1);
     if (drawn === undefined) return undefined;
-    const step = written(drawn.step, age);
-    const taken = takeStep(workflow, world, step);
-    if (taken !== undefined) return { ...taken, step };
+    const possible = [...outcomesOf(workflow, world, drawn.step)];
+    while (possible.length > 0) {
+      const [{ step: plain } = drawn] = possible.splice(Math.floor(random.next() * possible.length), 1);
+      const step = written(plain, age);
+      const taken = takeStep(workflow, world, step);
+      if (taken !== undefined) return { ...taken, step };
+    }
   }
   return undefined;
 }
@@ -144,10 +160,16 @@ function draw(candidates: readonly { readonly weight: number }[], random: Random
 }
 
 /** Most steps succeed; cancellations are rare until `cancelAfter`. */
-function weightOf(workflow: Workflow, step: Step, age: number, accidents: number): number {
+function weightOf(workflow: Workflow, task: Task, step: Step, age: number, accidents: number): number {
+  if (driverOf(step, task) === "mishap" || step.poolFull || step.isFinal) return 0.02 * accidents;
   const target: State | undefined = step.to === undefined ? undefined : workflow.states[step.to];
+  const here = workflow.states[task.status];
+  // The engine refuses a move where there is no way, and hears an answer that nobody waits for.
+  if (step.to !== undefined && here?.out[step.to] === undefined) return 0.01;
+  if (step.what === "reply" && task.wait.turn === undefined && (task.attended || here?.wait.kind !== "human"))
+    return 0.01;
   if (step.by === "human" && (target?.outcome === "cancelled" || target?.outcome === "failed"))
-    return age > cancelAfter ? 40 : 0.05;
+    return age > cancelAfter ? 40 : 0.12;
   if (step.by === "human" && step.what === "move") return 0.5;
   if (step.what === "move" || step.word === "ok" || step.what === "continue" || step.what === "reply") return 4;
   if (step.what === "settled") return 8;

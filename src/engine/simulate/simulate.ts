@@ -1,8 +1,10 @@
-import { createWorlds, type Variant, variantsOf } from "../explore/graph.ts";
+import { configurationsOf, type Variant } from "../explore/configurations.ts";
+import { createWorlds } from "../explore/graph.ts";
 import { writeStep } from "../explore/step.ts";
 import { takeStep, type World } from "../explore/world.ts";
+import { whyBroken } from "../promises.ts";
 import type { Example } from "../verify/finding.ts";
-import type { Settings, Workflow } from "../workflow.ts";
+import type { AuthorsPromise, Settings, Workflow } from "../workflow.ts";
 import { createRandom, type Life, live, type TracedStep, trace } from "./live.ts";
 
 export interface Followed {
@@ -10,6 +12,8 @@ export interface Followed {
   readonly last: World;
   /** Why the example could not be followed to its end; undefined where it could. */
   readonly problem: string | undefined;
+  /** The promise that the last step breaks, in the author's words: the daemon would not make that step. */
+  readonly breaks?: string;
 }
 
 /** Follows a counterexample of `verify` step by step, as real requests to the engine. */
@@ -23,6 +27,7 @@ export function follow(workflow: Workflow, example: Example): Followed {
     return { steps, last: nowhere, problem: `No task can be created in "${example.created}".` };
   }
   let world = start.world;
+  let broken: AuthorsPromise | undefined;
   for (const [index, plain] of example.steps.entries()) {
     const sections =
       plain.sections &&
@@ -30,18 +35,26 @@ export function follow(workflow: Workflow, example: Example): Followed {
         Object.entries(plain.sections).map(([heading, body]) => [heading, `${body}\n\nWritten in step ${index + 1}.`]),
       );
     const step = sections === undefined ? plain : { ...plain, sections };
-    const taken = takeStep(workflow, world, step);
+    // Evidence of earlier steps is spent, or was replaced.
+    const taken = takeStep(workflow, { ...world, sections: {} }, step);
     if (taken === undefined)
       return { steps, last: world, problem: `Step ${index + 1} was refused: ${writeStep(plain)}.` };
     steps.push(trace(plain, world, taken));
     world = taken.world;
+    broken = taken.broken;
   }
   const { status, held } = world.task;
   const isThere = status === example.ends.status && (held !== undefined) === example.ends.held;
+  const isKept = example.code === "promise" && broken === undefined;
   return {
     steps,
     last: world,
-    problem: isThere ? undefined : `It ended in "${status}", not in "${example.ends.status}".`,
+    problem: !isThere
+      ? `It ended in "${status}", not in "${example.ends.status}".`
+      : isKept
+        ? "Its last step breaks no promise."
+        : undefined,
+    ...(broken === undefined ? {} : { breaks: `${broken.written}: ${whyBroken(broken)}` }),
   };
 }
 
@@ -120,7 +133,7 @@ export function simulate(workflow: Workflow, options: SimulationOptions): Simula
 
 function variantsFor(workflow: Workflow, { preset, settings = {} }: SimulationOptions): readonly Variant[] {
   if (preset !== undefined) return [{ preset, settings }];
-  return variantsOf(workflow).map((variant) => ({
+  return configurationsOf(workflow).tried.map((variant) => ({
     preset: variant.preset,
     settings: { ...variant.settings, ...settings },
   }));

@@ -1,4 +1,5 @@
-import { components, type Edge, type Graph } from "../explore/graph.ts";
+import { components } from "../explore/components.ts";
+import type { Edge, Graph } from "../explore/graph.ts";
 import type { Task } from "../task.ts";
 import type { State } from "../workflow.ts";
 import { circleThrough, exampleOf, type Finding } from "./finding.ts";
@@ -13,9 +14,24 @@ export function checkEnds(graph: Graph): readonly Finding[] {
     graph.edges,
     (node) => outcomeOf(node) !== undefined && outcomeOf(node) !== "cancelled",
   );
+  const canBeDone = backwards(graph, graph.edges, (node) => outcomeOf(node) === "done");
   const hasCancel = Object.values(graph.workflow.states).some((state) => state.outcome === "cancelled");
   const findings: Finding[] = [];
   const told = new Set<string>();
+  for (const root of graph.roots) {
+    const { status } = graph.nodes[root]?.world.task ?? { status: "" };
+    // Where no good end is left at all, that is told below.
+    if (canBeDone[root] || !successes[root] || told.has(status)) continue;
+    told.add(status);
+    findings.push({
+      level: "error",
+      code: "no-success",
+      state: status,
+      message: `No task that is created in "${status}" can be done; it can only fail or be cancelled.`,
+      fix: "Lead a way to a terminal state with the outcome done.",
+      example: exampleOf(graph, "no-success", root),
+    });
+  }
   for (const [node, { world }] of graph.nodes.entries()) {
     const { status, held } = world.task;
     if ((ends[node] && successes[node]) || outcomeOf(node) !== undefined) continue;
@@ -77,7 +93,7 @@ export function checkWaits(graph: Graph): readonly Finding[] {
     if (state === undefined || state.terminal || task.phase !== "waiting") continue;
     const isOpen = state.wait.kind === "open";
     const isAsked = state.wait.kind === "human" || asksPerson(task);
-    const personMoves = (graph.out[node] ?? []).some((edge) => graph.edges[edge]?.driver === "human");
+    const personMoves = (graph.out[node] ?? []).some((edge) => graph.edges[edge]?.step.by === "human");
     if (!goesOn[node] && !isAsked && !isOpen) tell("silent-wait", task.status, exampleOf(graph, "silent-wait", node));
     if ((isAsked || isOpen) && !personMoves && (task.held !== undefined || !goesOn[node])) {
       tell("no-verb", task.status, exampleOf(graph, "no-verb", node));
@@ -90,7 +106,8 @@ export function checkWaits(graph: Graph): readonly Finding[] {
     const isAlone = Object.keys(graph.nodes[edge.to]?.world.task.runs ?? {}).length === 0;
     // A limit of the state may still move the task.
     const isTimed = state?.limits.time !== undefined || state?.limits.cost !== undefined;
-    if (edge.cause === "" || edge.driver === "human" || !watches || !isAlone || isTimed) continue;
+    if (edge.cause === "" || edge.driver === "human" || edge.driver === "mishap" || !watches || !isAlone || isTimed)
+      continue;
     tell("silent-wait", state.name, exampleOf(graph, "silent-wait", edge.from, [number]));
   }
   return findings;
@@ -102,7 +119,8 @@ function withoutPeople(graph: Graph): readonly boolean[] {
     const [before, after] = [edge.from, edge.to].map((node) => graph.nodes[node]?.world.task);
     return edge.cause !== "" || before?.phase !== after?.phase || (after !== undefined && asksPerson(after));
   };
-  const own = graph.edges.filter((edge) => edge.driver !== "human");
+  // What nobody can foresee is no progress.
+  const own = graph.edges.filter((edge) => edge.driver !== "human" && edge.driver !== "mishap");
   const starts = new Set(own.filter(isProgress).map((edge) => edge.from));
   return backwards(graph, own, (node) => starts.has(node));
 }

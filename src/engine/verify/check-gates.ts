@@ -69,7 +69,7 @@ export function checkChoices(graph: Graph): readonly Finding[] {
       if (other === undefined) asked.set(evidence, { to: edge.step.to, edge: number });
       else if (other.to !== edge.step.to) {
         const { status } = world.task;
-        const key = `${status}\n${other.to}\n${edge.step.to}`;
+        const key = [status, ...[other.to, edge.step.to].sort()].join("\n");
         if (found.has(key)) continue;
         found.set(key, {
           level: "warning",

@@ -2,6 +2,11 @@ import { type Graph, pathTo } from "../explore/graph.ts";
 import type { Step } from "../explore/step.ts";
 import type { Settings } from "../workflow.ts";
 
+/** An example that follows these edges from a position in which a task is created. */
+export function exampleAlong(graph: Graph, code: FindingCode, root: number, edges: readonly number[]): Example {
+  return { ...exampleOf(graph, code, root, edges), circle: 0 };
+}
+
 /** An example that follows the shortest path to a position, and then the `further` edges. */
 export function exampleOf(graph: Graph, code: FindingCode, node: number, further: readonly number[] = []): Example {
   const path = pathTo(graph, node);
@@ -75,6 +80,7 @@ export type FindingCode =
   | "wedge"
   | "no-success"
   | "silent-wait"
+  | "promise"
   | "rule-cycle"
   | "agent-cycle"
   | "gate-without-producer"

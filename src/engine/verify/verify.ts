@@ -1,11 +1,14 @@
 import { type ChildProblem, childProblems, type WorkflowNamed } from "../child-workflows.ts";
-import { explore, type Graph, largestBound, variantsOf } from "../explore/graph.ts";
+import { configurationsOf, type Variant } from "../explore/configurations.ts";
+import { explore, type Graph } from "../explore/graph.ts";
 import type { Problem } from "../language/problem.ts";
-import type { Workflow } from "../workflow.ts";
+import type { AuthorsPromise, SettingValue, Workflow } from "../workflow.ts";
 import { checkExplored, checkLeaks, heldNotes, unreachedStates, unusedRules } from "./check-coverage.ts";
 import { checkCycles, checkEnds, checkWaits } from "./check-ends.ts";
 import { checkBypasses, checkChoices, checkProducers, checkSelfReview } from "./check-gates.ts";
+import { type Broken, checkPromises, isTooLarge, type PromiseResult, shortestBreaks } from "./check-promises.ts";
 import type { Finding } from "./finding.ts";
+import { candidatesFor, type Suggestion, suggestionsFrom } from "./suggest-promises.ts";
 
 export interface Verification {
   readonly findings: readonly Finding[];
@@ -13,8 +16,14 @@ export interface Verification {
   readonly positions: number;
   readonly steps: number;
   readonly variants: number;
+  /** The settings that decisions depend on, with the values that were tried. */
+  readonly settings: Readonly<Record<string, readonly SettingValue[]>>;
   /** The parts of the workflow that were not explored. They are also among `findings`. */
   readonly unexplored: readonly Finding[];
+  /** What was found about each promise of the workflow. */
+  readonly promises: readonly PromiseResult[];
+  /** For each end of done tasks that no promise names: the promises about it that hold today. */
+  readonly suggested: readonly Suggestion[];
   /** No error among the findings, and everything was explored. */
   readonly proved: boolean;
 }
@@ -28,27 +37,101 @@ export function verify(
   problems: readonly Problem[] = [],
   { name = workflow.name, workflowNamed }: { readonly name?: string; readonly workflowNamed?: WorkflowNamed } = {},
 ): Verification {
-  const graphs = variantsOf(workflow, largestBound).map(({ preset, settings }) => explore(workflow, preset, settings));
+  const configurations = configurationsOf(workflow);
+  // Promises that the file does not state yet are followed too, for the hint which of them hold.
+  const candidates = candidatesFor(workflow);
+  const wider = candidates.length === 0 ? workflow : { ...workflow, promises: [...workflow.promises, ...candidates] };
+  const explored = exploreAll(wider, configurations.tried);
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
-  const unexplored = checkExplored(workflow);
+  const unexplored = [
+    ...checkExplored(workflow, configurations),
+    ...(explored.length < configurations.tried.length ? [notAll(explored.length, configurations.tried.length)] : []),
+  ];
   const children = workflowNamed === undefined ? [] : childProblems(workflow, name, workflowNamed).map(childFinding);
+  const breaks = explored.flatMap((each) => each.breaks);
+  const isBroken = ({ written }: AuthorsPromise) => breaks.some(({ promise }) => promise.written === written);
+  const isExplored = unexplored.length === 0 && explored.every(({ isComplete }) => isComplete);
   const all = [
     ...loading,
     ...children,
     ...unexplored,
-    ...graphs.flatMap(checkGraph),
-    ...coverageFindings(workflow, graphs),
+    ...shortestBreaks(breaks, workflow.promises),
+    ...explored.flatMap((each) => each.findings),
+    ...coverageFindings(workflow, explored),
   ];
   const findings = inOrder(workflow, distinct(all));
-  const sum = (count: (graph: Graph) => number) => graphs.reduce((total, graph) => total + count(graph), 0);
+  const sum = (count: (each: Explored) => number) => explored.reduce((total, each) => total + count(each), 0);
   return {
     findings,
-    positions: sum((graph) => graph.nodes.length),
-    steps: sum((graph) => graph.edges.length),
-    variants: graphs.length,
+    positions: sum(({ positions }) => positions),
+    steps: sum(({ steps }) => steps),
+    variants: explored.length,
+    settings: configurations.values,
     unexplored,
+    promises: workflow.promises.map((promise): PromiseResult => {
+      const isChecked = isExplored && !explored.some(({ positions }) => isTooLarge(positions, promise));
+      const result = isBroken(promise) ? "broken" : isChecked ? "proved" : "unproved";
+      return { promise: promise.written, result };
+    }),
+    suggested: isExplored ? suggestionsFrom(candidates, (promise) => !isBroken(promise)) : [],
     proved: unexplored.length === 0 && !findings.some((finding) => finding.level === "error"),
   };
+}
+
+/** What remains of the graph of one configuration: graphs are large, so only one is kept at a time. */
+interface Explored {
+  /** The preset and the settings. */
+  readonly name: string;
+  readonly positions: number;
+  readonly steps: number;
+  readonly isComplete: boolean;
+  readonly findings: readonly Finding[];
+  readonly breaks: readonly Broken[];
+  readonly never: ReadonlySet<string>;
+  readonly only: ReadonlySet<string>;
+  readonly unused: ReadonlySet<string>;
+}
+
+// With more positions in all configurations together, the rest of the configurations is left out.
+const maxPositions = 600_000;
+
+function exploreAll(workflow: Workflow, tried: readonly Variant[]): readonly Explored[] {
+  const explored: Explored[] = [];
+  let left = maxPositions;
+  for (const { preset, settings } of tried) {
+    if (left <= 0) break;
+    const graph = explore(workflow, preset, settings);
+    const { never, only } = unreachedStates(graph);
+    const known = <T>(found: Iterable<T>): ReadonlySet<T> => new Set(graph.complete ? found : []);
+    explored.push({
+      name: nameOf(graph),
+      positions: graph.nodes.length,
+      steps: graph.edges.length,
+      isComplete: graph.complete,
+      findings: checkGraph(graph),
+      breaks: checkPromises(graph),
+      never: known(never),
+      only: known(only),
+      unused: known(unusedRules(graph)),
+    });
+    left -= graph.nodes.length;
+  }
+  return explored;
+}
+
+/** The count with the most different values, which makes a workflow large. */
+function whyLarge(graph: Graph): string {
+  const values = new Map<string, Set<number>>();
+  for (const { world } of graph.nodes) {
+    const { counters, visits } = world.task;
+    const named = [
+      ...Object.entries(counters),
+      ...Object.entries(visits).map(([s, n]) => [`visits of ${s}`, n] as const),
+    ];
+    for (const [name, value] of named) values.set(name, (values.get(name) ?? new Set()).add(value));
+  }
+  const [largest] = [...values].sort(([, a], [, b]) => b.size - a.size);
+  return largest === undefined ? "" : `Its largest count is ${largest[0]}, with ${largest[1].size + 1} values.`;
 }
 
 function checkGraph(graph: Graph): readonly Finding[] {
@@ -59,8 +142,8 @@ function checkGraph(graph: Graph): readonly Finding[] {
           level: "error",
           code: "incomplete",
           state: "",
-          message: `The workflow has more than ${graph.nodes.length} positions, too many to be proved.`,
-          fix: "Use fewer counters, or smaller numbers.",
+          message: `The workflow is not proved: it was explored up to ${graph.nodes.length} positions, and has more. ${whyLarge(graph)}`,
+          fix: "Use fewer counters, or compare them with smaller numbers.",
           example: undefined,
         },
       ];
@@ -79,39 +162,34 @@ function checkGraph(graph: Graph): readonly Finding[] {
 }
 
 /** A state that no variant reaches is a mistake; a state that some variants do not reach is worth a note. */
-function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonly Finding[] {
-  const unreached = graphs.map((graph) => new Set(unreachedStates(graph)));
-  const unused = graphs.map(unusedRules);
+function coverageFindings(workflow: Workflow, explored: readonly Explored[]): readonly Finding[] {
   const findings: Finding[] = [];
+  const tell = (level: Finding["level"], state: string, message: string, fix: string) =>
+    findings.push({ level, code: "unreachable", state, message, fix, example: undefined });
+  const open = Object.values(workflow.states).filter(({ terminal }) => !terminal);
+  // Without `initial`, tasks may be created in every state, which says nothing about the author's intention.
+  const isListed = workflow.initial.length < open.length;
   for (const name of Object.keys(workflow.states)) {
-    const missing = unreached.filter((states) => states.has(name)).length;
-    if (missing === graphs.length) {
-      findings.push({
-        level: "warning",
-        code: "unreachable",
-        state: name,
-        message: `No task can ever reach "${name}".`,
-        fix: "Add a way to it, or remove it.",
-        example: undefined,
-      });
-    } else if (missing > 0) {
-      const where = graphs.flatMap((graph, i) => (unreached[i]?.has(name) ? [nameOf(graph)] : []));
-      findings.push({
-        level: "note",
-        code: "unreachable",
-        state: name,
-        message: `No task reaches "${name}" with ${where.join("; ")}.`,
-        fix: "",
-        example: undefined,
-      });
+    const missing = explored.filter(({ never, only }) => never.has(name) || (!isListed && only.has(name)));
+    const isNever = explored.every(({ never }) => never.has(name));
+    if (isNever) tell("warning", name, `No task can ever reach "${name}".`, "Add a way to it, or remove it.");
+    else if (missing.length === explored.length)
+      tell(
+        "warning",
+        name,
+        `No way leads to "${name}": a task is there only if it is created there.`,
+        "Add a way to it, remove it, or name it in initial.",
+      );
+    else if (missing.length > 0) {
+      tell("note", name, `No task reaches "${name}" with ${missing.map((each) => each.name).join("; ")}.`, "");
     }
   }
   for (const state of Object.values(workflow.states)) {
-    if (unreached.every((states) => states.has(state.name))) continue;
+    if (explored.every(({ never }) => never.has(state.name))) continue;
     for (const i of state.rules.keys()) {
       const does = state.rules[i]?.does;
       // A rule that only holds the task does no harm where it is never needed.
-      if (does?.kind !== "then" || !unused.every((rules) => rules.has(`${state.name} ${i + 1}`))) continue;
+      if (does?.kind !== "then" || !explored.every(({ unused }) => unused.has(`${state.name} ${i + 1}`))) continue;
       findings.push({
         level: "warning",
         code: "dead-rule",
@@ -128,6 +206,12 @@ function coverageFindings(workflow: Workflow, graphs: readonly Graph[]): readonl
 function nameOf(graph: Graph): string {
   const settings = Object.entries(graph.settings).map(([name, value]) => `${name}: ${String(value)}`);
   return [...(graph.preset === "" ? [] : [`preset ${graph.preset}`]), ...settings].join(", ");
+}
+
+function notAll(explored: number, tried: number): Finding {
+  const message = `Of ${tried} configurations, ${tried - explored} are not explored: the first ${explored} have more than ${maxPositions} positions.`;
+  const fix = "Compare fewer settings in conditions, or use fewer counters.";
+  return { level: "warning", code: "unexplored", state: "", message, fix, example: undefined };
 }
 
 function childFinding({ state, message, fix }: ChildProblem): Finding {

@@ -4,7 +4,7 @@ import { createTask } from "../../../src/engine/create.ts";
 import { apply, type Decision } from "../../../src/engine/decision.ts";
 import { workspaceAfter } from "../../../src/engine/enter.ts";
 import { stimuli } from "../../../src/engine/explore/stimuli.ts";
-import { factsOf, takeStep, type World } from "../../../src/engine/explore/world.ts";
+import { factsOf, noPast, takeStep, type World } from "../../../src/engine/explore/world.ts";
 import { createRandom } from "../../../src/engine/simulate/live.ts";
 import { blankIdentity, type Task } from "../../../src/engine/task.ts";
 import type { Workflow } from "../../../src/engine/workflow.ts";
@@ -219,9 +219,9 @@ async function live(store: Store, workflow: Workflow, id: string, seed: number):
   const random = createRandom(seed);
   let world: World | undefined;
   let stored = await store.createTask("coffee", (number) => {
-    const start = { sections: {}, workspace: false };
+    const start = { sections: {}, workspace: false, past: noPast };
     const identity = { ...blankIdentity, id, project: "coffee", number, branch: id, summary: "Brew" };
-    const created = granted(createTask(workflow, identity, factsOf({ ...start, task: {} as Task }, {})));
+    const created = granted(createTask(workflow, identity, factsOf(start, {})));
     world = { ...start, task: created.task, workspace: workspaceAfter(false, created.effects) };
     return { ...created, document: sampleDocument(""), at: seed };
   });

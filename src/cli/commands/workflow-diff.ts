@@ -1,0 +1,77 @@
+import {
+  compareWorkflows,
+  type Difference,
+  droppedPromises,
+  type WorkflowDifference,
+} from "../../engine/compare-workflows.ts";
+import { type Verification, verify } from "../../engine/verify/verify.ts";
+import { findWorkflow } from "../../home/workflows.ts";
+import type { Context } from "../context.ts";
+import { exitCodes } from "../fast/tell.ts";
+import { loadSound } from "../findings.ts";
+import { writeJson } from "../text.ts";
+import { command } from "./command.ts";
+import { json, reference } from "./parameters.ts";
+
+export const diff = command({
+  isForRuns: true,
+  parameters: {
+    positional: {
+      kind: "tuple",
+      parameters: [
+        { ...reference, placeholder: "A", brief: "The workflow before: a name, or a path to its file" },
+        { ...reference, placeholder: "B", brief: "The workflow after the change" },
+      ],
+    },
+    flags: { json },
+  },
+  docs: {
+    brief: "Say which promises, states, ways and rules a change of a workflow adds or drops",
+    fullDescription: `Texts and prompts are not compared. Of each promise that B does not state any more, it says whether it still holds there.
+
+Example:
+  signalbox workflow diff default my-flow
+
+--json: { before, after, same, promises: { added, dropped }, states: { added, dropped }, ways: { added, dropped },
+  rules: { added, dropped }, unstated: [{ promise, result: proved|broken|unproved }] }
+Exit codes: 0 the same, 1 they differ, or a file has errors, 2 wrong usage, 3 no such workflow`,
+  },
+  func(flags, a, b) {
+    const [before, after] = [findWorkflow(this, a), findWorkflow(this, b)];
+    const [old, now] = [loadSound(before), loadSound(after)];
+    const found = compareWorkflows(old, now);
+    const dropped = droppedPromises(old, now);
+    const unstated = dropped.length === 0 ? [] : verify({ ...now, promises: dropped }).promises;
+    const same = Object.values(found).every(({ added, dropped: gone }) => added.length + gone.length === 0);
+    if (!same) this.process.exitCode = exitCodes.failed;
+    if (flags.json) return this.print(writeJson({ before: before.name, after: after.name, same, ...found, unstated }));
+    this.print(same ? "They have the same promises, states, ways and rules." : writeDifference(this, found, unstated));
+  },
+});
+
+function writeDifference(
+  { paint }: Pick<Context, "paint">,
+  found: WorkflowDifference,
+  unstated: Verification["promises"],
+): string {
+  const held = new Map(unstated.map(({ promise, result }) => [promise, standing[result]]));
+  const sections = Object.entries<Difference>({ ...found }).filter(
+    ([, { added, dropped }]) => added.length + dropped.length > 0,
+  );
+  return sections
+    .map(([what, { added, dropped }]) =>
+      [
+        paint.bold(what),
+        ...dropped.map((line) => `${paint.red(`- ${line}`)}${held.has(line) ? `   ${held.get(line)}` : ""}`),
+        ...added.map((line) => paint.green(`+ ${line}`)),
+      ].join("\n"),
+    )
+    .join("\n\n");
+}
+
+/** What a promise that is no longer stated is worth. */
+const standing = {
+  proved: "(it still holds)",
+  broken: "(it no longer holds)",
+  unproved: "(not proved to hold)",
+} as const;
