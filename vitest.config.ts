@@ -21,7 +21,7 @@ const expect = { poll: { timeout: 30_000 } };
 export default defineConfig({
   test: {
     // Tests wait for processes of their own more than they work.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: 3 * availableParallelism(),
     globalSetup: "test/build-programs.ts",
     sequence: { sequencer: LongestFirst },
     projects: [
