@@ -44,6 +44,10 @@ test("a copy of the default workflow with a third round of review is created, pr
     .replaceAll("in round 2", "in round 3");
   expect(edited).not.toBe(text);
   writeFileSync(file, edited);
+  const broken = await signalbox(["workflow", "verify", "my-flow"]);
+  expect(broken.code).toBe(1);
+  expect(broken.stdout).toContain("promise broken { within: 2, of: agent-review }");
+  writeFileSync(file, edited.replace("within: 2", "within: 3"));
   expect(await signalbox(["workflow", "verify", "my-flow"])).toMatchObject({ code: 0 });
 
   const slips = [

@@ -200,8 +200,8 @@ export function checkCycles(graph: Graph): readonly Finding[] {
 
 /** Whether the engine continues because the time of the state has passed. */
 function isTimer(graph: Graph, edge: number): boolean {
-  const from = graph.edges[edge]?.from ?? -1;
-  return stateAt(graph, from)?.wait.kind === "time" && graph.nodes[from]?.world.task.phase === "waiting";
+  const { from, step } = graph.edges[edge] ?? {};
+  return step?.what === "continue" && stateAt(graph, from ?? -1)?.wait.kind === "time";
 }
 
 /** One cycle for each strongly connected component of positions over such edges. */
