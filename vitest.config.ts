@@ -18,6 +18,13 @@ process.env.SSH_CONNECTION = "tests";
 /** How long a poll may take on a machine that does other work too. */
 const expect = { poll: { timeout: 30_000 } };
 
+/** These compute for half a minute each. In processes of their own they run beside tests that wait. */
+const proofs = [
+  "test/language/{planted-bugs,random-workflows,loading}.test.ts",
+  "test/language/naive/*.test.ts",
+  "test/engine/{properties,rename}.test.ts",
+];
+
 export default defineConfig({
   test: {
     // Tests wait for processes of their own more than they work.
@@ -34,13 +41,14 @@ export default defineConfig({
             "test/*.test.ts",
             "test/{engine,language,contracts,api,forge,tui}/**/*.test.ts",
           ],
-          // These start many programs.
-          exclude: ["test/api/process.test.ts", "src/adapters/harness/acp/bridge.test.ts"],
+          // The last two start many programs.
+          exclude: [...proofs, "test/api/process.test.ts", "src/adapters/harness/acp/bridge.test.ts"],
           pool: "threads",
           isolate: false,
           testTimeout: 120_000,
         },
       },
+      { test: { name: "proofs", expect, include: proofs, pool: "forks", testTimeout: 300_000 } },
       // To start a program Node forks, which takes the longer the larger the process is: a small process for each file. One
       // that all files share takes three times the system time for each git once it has run sixty files.
       {

@@ -24,21 +24,11 @@ const checks: readonly (readonly [string, readonly string[]])[] =
 const checked = await Promise.all(checks.map(([command, args]) => check(command, args)));
 const failedChecks = checked.filter((isWell) => !isWell).length;
 
+const projects = ["unit", "proofs", "git", "e2e", "agents", "scenarios", "web"];
 const vitest = [
   join("node_modules", "vitest", "vitest.mjs"),
   "run",
-  "--project",
-  "unit",
-  "--project",
-  "git",
-  "--project",
-  "e2e",
-  "--project",
-  "agents",
-  "--project",
-  "scenarios",
-  "--project",
-  "web",
+  ...projects.flatMap((project) => ["--project", project]),
 ];
 const status = await runSuite();
 const counts = readCounts();
