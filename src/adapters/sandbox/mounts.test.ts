@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { draftOf } from "../../durable-file.ts";
 import type { SandboxPlan } from "../../ports/sandbox.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { type Mount, mountsOf } from "./mounts.ts";
@@ -103,6 +104,16 @@ test("a task file at the top leaves everything beside it read-only", () => {
   const kind = kindsOf({ work: { files: [at("work", "TASK.md")] } });
   expect([kind("work"), kind("work", "TASK.md")]).toEqual(["write", undefined]);
   for (const name of ["src", "package.json", ".signalbox"]) expect(kind("work", name)).toBe("read");
+});
+
+test("a draft of the task file is not mounted, because it can be gone when the program is started", () => {
+  const drafts = [draftOf(at("work", "TASK.md")), draftOf(at("work", "TASK.md")).replace(".draft", "-before.draft")];
+  const ofAnother = draftOf(at("work", "package.json"));
+  for (const path of [...drafts, ofAnother]) writeFileSync(path, "text");
+  const mounts = mountsOf({ ...plan, work: { files: [at("work", "TASK.md")] } });
+  for (const path of drafts) expect(kindAt(mounts, path)).toBeUndefined();
+  expect(kindAt(mounts, ofAnother)).toBe("read");
+  for (const path of [...drafts, ofAnother]) rmSync(path);
 });
 
 test("a task file that is a link, or lies behind one, opens nothing", () => {

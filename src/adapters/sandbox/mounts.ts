@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
+import { writerOf } from "../../durable-file.ts";
 import type { SandboxPlan } from "../../ports/sandbox.ts";
 
 /** What a program finds at a path. */
@@ -129,6 +130,8 @@ function openFor(folder: string, files: readonly string[]): { read: readonly str
   const top = own.filter((file) => dirname(file) === folder);
   if (top.length === 0) return { read: [folder], write: below };
   const others = readdirSync(folder, { withFileTypes: true })
+    // The daemon may be replacing the task file at this moment: its draft is gone before the program is started.
+    .filter(({ name }) => top.every((file) => writerOf(name, basename(file)) === undefined))
     .filter((entry) => !entry.isSymbolicLink())
     .map(({ name }) => join(folder, name))
     .filter((path) => !top.includes(path) && !below.includes(path));
