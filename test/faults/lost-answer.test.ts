@@ -249,6 +249,8 @@ async function askFrozen(begin: () => Running): Promise<Running> {
 async function askThroughProxy(begin: () => Running, meanwhile: () => Promise<unknown> = async () => {}) {
   const { socket } = home.places;
   const real = join(home.base, "real.sock");
+  // A connection of an earlier request would go past the proxy, and wait for a suspended daemon.
+  await until(() => clientsOf(socket) === 0);
   // Otherwise the daemon would notice that its socket is gone, and make another before the command asks.
   daemon.child.kill("SIGSTOP");
   renameSync(socket, real);
