@@ -28,13 +28,18 @@ export type Scenes = Awaited<ReturnType<typeof openScenes>>;
 /** One daemon in which the scenarios of a workflow run concurrently: a task for each, with scripted agents. */
 export async function openScenes(
   workflow: string,
-  { change, ...options }: Partial<Parameters<typeof openStage>[0]> & { change?: (text: string) => string } = {},
+  {
+    change,
+    workflows,
+    ...options
+  }: Partial<Parameters<typeof openStage>[0]> & { change?: (text: string) => string } = {},
 ) {
   const file = join(folder ?? join(root, "workflows"), `${workflow}.yml`);
   const text = (change ?? String)(readFileSync(file, "utf8"));
   const stage = await openStage({
     ...{ script: "roles: {}", agents: "most: 80, sandbox: off", poolSize: 60, remote: true },
-    ...(folder === undefined && change === undefined ? {} : { workflows: { [workflow]: text } }),
+    // A file of the scenes' own must not take the place of a mutant's.
+    workflows: { ...(folder === undefined && change === undefined ? {} : { [workflow]: text }), ...workflows },
     ...options,
   });
   const env = { ...stage.home.env, NO_COLOR: "1" };

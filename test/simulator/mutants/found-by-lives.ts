@@ -117,21 +117,6 @@ export const foundByLives: readonly Mutant[] = [
     ],
   },
   {
-    name: "a section counts regardless of its author",
-    edits: [
-      {
-        file: "src/daemon/task-documents.ts",
-        from: "const own = headings.filter((heading) => isPerson || ownsSection(workflow, role, heading));",
-        to: "const own = headings.filter(() => isPerson || ownsSection !== undefined);",
-      },
-      {
-        file: "src/engine/gate.ts",
-        from: 'if (artifact.role === "human" || ownsSection(',
-        to: 'if (artifact.role !== "nobody" || ownsSection(',
-      },
-    ],
-  },
-  {
     name: "a verdict counts for every commit",
     edits: [
       {

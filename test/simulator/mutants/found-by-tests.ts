@@ -3,6 +3,22 @@ import type { Mutant } from "./found-by-lives.ts";
 /** Bugs that a test must find; each names its test. */
 export const foundByTests: readonly (Mutant & { readonly test: string })[] = [
   {
+    name: "a section counts regardless of its author",
+    edits: [
+      {
+        file: "src/daemon/task-documents.ts",
+        from: "const own = headings.filter((heading) => isPerson || ownsSection(workflow, role, heading));",
+        to: "const own = headings.filter(() => isPerson || ownsSection !== undefined);",
+      },
+      {
+        file: "src/engine/gate.ts",
+        from: 'if (artifact.role === "human" || ownsSection(',
+        to: 'if (artifact.role !== "nobody" || ownsSection(',
+      },
+    ],
+    test: "test/engine/default-life.test.ts",
+  },
+  {
     name: "work that a merged pull request lacks counts as merged",
     edits: [
       {
