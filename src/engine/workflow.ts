@@ -9,6 +9,8 @@ export interface Workflow {
   readonly hash: string;
   /** Where a task may be created; the first is the default. */
   readonly initial: readonly string[];
+  /** Whether the file has `initial`. Otherwise tasks may be created in every state. */
+  readonly listsInitial: boolean;
   /** Where a task without a summary starts. */
   readonly unclear: string;
   /** named: each run is done by a named agent of the project, which does one run at a time. */

@@ -5,7 +5,7 @@ import type { Loaded } from "../../engine/language/load.ts";
 import type { Life } from "../../engine/simulate/live.ts";
 import { simulate as rehearse, type Simulation } from "../../engine/simulate/simulate.ts";
 import type { Finding } from "../../engine/verify/finding.ts";
-import { verify as prove, type Verification } from "../../engine/verify/verify.ts";
+import { type Progress, verify as prove, type Verification } from "../../engine/verify/verify.ts";
 import type { Workflow } from "../../engine/workflow.ts";
 import { Fault } from "../../fault.ts";
 import { makeFolder } from "../../home/make-folder.ts";
@@ -198,7 +198,11 @@ ${exitCodeHelp("a workflow is not proved")}`,
     const names = new Set<string>();
     const results = all.map((found): Verified => {
       const loaded = loadFound(found, this);
-      const verification = loaded.workflow && prove(loaded.workflow, loaded.problems, childrenOf(found, this));
+      const shown = showProgress(this, found.name);
+      const verification =
+        loaded.workflow &&
+        prove(loaded.workflow, loaded.problems, { ...childrenOf(found, this), progress: shown.progress });
+      shown.end();
       const wanted = verification?.findings.filter(({ level }) => flags.notes || level !== "note") ?? [];
       const saved =
         flags.save === undefined ? new Map<Finding, string>() : saveExamples(flags.save, found, wanted, names);
@@ -221,6 +225,29 @@ ${exitCodeHelp("a workflow is not proved")}`,
     if (isHidden && !flags.notes) this.say("Notes are shown with --notes.");
   },
 });
+
+/** On a terminal, shows how far a long exploration is, in a line that disappears in the end. */
+function showProgress({ process: { stderr } }: Context, name: string) {
+  const began = performance.now();
+  let last = 0;
+  return {
+    progress({ positions, variant, variants }: Progress) {
+      const now = performance.now();
+      const { isTTY } = stderr as Partial<NodeJS.WriteStream>;
+      if (isTTY !== true || now - began < progressAfter || now - last < progressInterval) return;
+      last = now;
+      const of = variants === 1 ? "" : `, variant ${variant} of ${variants}`;
+      stderr.write(`\r${name}: ${count(positions, "position")} explored${of} …\u001b[K`);
+    },
+    end() {
+      if (last > 0) stderr.write("\r\u001b[K");
+    },
+  };
+}
+
+/** In milliseconds. */
+const progressAfter = 1_000;
+const progressInterval = 200;
 
 function writeResult(context: Context, { found, workflow, problems, verification }: Verified, notes: boolean): string {
   const { paint } = context;

@@ -63,6 +63,8 @@ interface Extent {
   readonly most?: number;
   /** Whether hooks fail, limits of whole tasks are reached, programs are not logged in and pools are full. */
   readonly mishaps?: boolean;
+  /** Called every thousand positions, with their number. */
+  readonly progress?: (positions: number) => void;
 }
 
 /** Explores a workflow completely, breadth first, with the same `decide` that moves real tasks. */
@@ -70,7 +72,7 @@ export function explore(
   workflow: Workflow,
   preset: string,
   settings: Settings,
-  { most = maxNodes, mishaps = true }: Extent = {},
+  { most = maxNodes, mishaps = true, progress }: Extent = {},
 ): Graph {
   const positions = createPositions(workflow, preset, settings);
   const nodes: Node[] = [];
@@ -123,6 +125,7 @@ export function explore(
     roots.push(visit(world, undefined, status));
     do {
       for (; at < nodes.length && nodes.length < most; at++) {
+        if (at % 1_000 === 999) progress?.(at + 1);
         const here = (nodes[at] as Node).world;
         for (const outcome of outcomes(workflow, here)) {
           if (!mishaps && isMishap(outcome.step, here.task)) continue;

@@ -84,6 +84,7 @@ function compile(
     description: source.description ?? "",
     hash,
     initial,
+    listsInitial: source.initial !== undefined,
     unclear,
     agents: source.agents ?? "anonymous",
     settings,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { builtIn, builtInNames, load } from "../../../test/language/workflow-texts.ts";
 import { configurationsOf } from "../explore/configurations.ts";
 import { checkExplored } from "./check-coverage.ts";
-import { verify } from "./verify.ts";
+import { type Progress, verify } from "./verify.ts";
 
 const tail = `
   done: { terminal: true }
@@ -129,5 +129,53 @@ describe("a workflow whose parts are all explored is proved", () => {
 
   test.each(builtInNames)("the built-in workflow %s", (name) => {
     expect(unexploredOf(builtIn(name))).toEqual([]);
+  });
+});
+
+test("an exploration says how far it is, over all variants", () => {
+  const said: Progress[] = [];
+  const { positions, variants } = verify(load(builtIn("crew")), [], { progress: (progress) => said.push(progress) });
+  expect(said.length).toBeGreaterThan(3);
+  expect(said.every((each, i) => each.variants === variants && each.positions > (said[i - 1]?.positions ?? 0))).toBe(
+    true,
+  );
+  expect(said.at(-1)?.positions).toBeLessThanOrEqual(positions);
+  expect(new Set(said.map(({ variant }) => variant)).size).toBeGreaterThan(1);
+});
+
+describe("findings that would accuse a correct file", () => {
+  const review = (by: string, handOver: string, permissions = "reduced") => `version: 1
+roles: { worker: { prompt: p }, reviewer: { prompt: p, permissions: ${permissions} }, auditor: { prompt: p, permissions: ${permissions} } }
+states:
+  working: { agent: { role: worker, keep: true } }
+  review: { agent: { role: reviewer } }
+  audit: { agent: { role: auditor } }
+  merging: { waits_for: human }
+  done: { terminal: true }
+transitions:
+  - { from: working, to: review, by: [worker, human]${handOver} }
+  - { from: review, to: audit, by: [${by}, human], gate: { section: "## Review", verdict: PASS } }
+  - { from: audit, to: merging, by: [${by}, human], gate: { section: "## Review", verdict: PASS } }
+  - { from: merging, to: done, by: human, hooks: [kill_session, release_workspace] }
+prompts: { p: x }
+`;
+  const codes = (text: string) => verify(load(text)).findings.map(({ code, state }) => `${code} ${state}`);
+
+  test.each([', gate: { section: "## Handoff" }', ""])("several roles may judge the work of another%s", (handOver) => {
+    expect(codes(review("reviewer, auditor", handOver))).not.toContain("self-review review");
+    expect(codes(review("reviewer, auditor", handOver))).not.toContain("self-review audit");
+  });
+  test.each([', gate: { section: "## Handoff" }', ""])("the author may not be among the judges%s", (handOver) => {
+    expect(codes(review("worker, reviewer", handOver))).toContain("self-review review");
+  });
+
+  const created = (initial: string) => `version: 1\n${initial}states:
+  a: { waits_for: human, next: done }
+  b: { waits_for: human, next: a }
+  done: { terminal: true }
+`;
+  test("a state in which tasks are created counts as reached where `initial` names it", () => {
+    expect(codes(created("initial: [a, b]\n"))).not.toContain("unreachable b");
+    expect(codes(created(""))).toContain("unreachable b");
   });
 });

@@ -125,6 +125,7 @@ export function checkBypasses(graph: Graph): readonly Finding[] {
 /** The role whose work is judged must not be able to give the verdict itself. */
 export function checkSelfReview(graph: Graph): readonly Finding[] {
   const found = new Map<string, Finding>();
+  const authors = handedOverBy(graph);
   for (const number of graph.edges.keys()) {
     const edge = graph.edges[number];
     if (edge?.driver !== "agent") continue;
@@ -137,6 +138,9 @@ export function checkSelfReview(graph: Graph): readonly Finding[] {
     const key = `${before.status}\n${edge.step.by}`;
     if (found.has(key) || (judges.includes(edge.step.by) && judges.length === 1)) continue;
     if (way.by !== undefined && judges.length === 1) continue;
+    // Several roles may judge: a role that only judges is accused of nothing.
+    const isAuthor = authors.get(before.status)?.has(edge.step.by) === true;
+    if (!isAuthor && graph.workflow.judges.includes(edge.step.by)) continue;
     found.set(key, {
       level: "warning",
       code: "self-review",
@@ -147,6 +151,18 @@ export function checkSelfReview(graph: Graph): readonly Finding[] {
     });
   }
   return [...found.values()];
+}
+
+/** For each state, the roles that can bring a task there without giving a verdict: it is their work that is judged there. */
+function handedOverBy({ nodes, edges, workflow }: Graph): ReadonlyMap<string, ReadonlySet<string>> {
+  const roles = new Map<string, Set<string>>();
+  for (const { driver, from, step } of edges) {
+    if (driver !== "agent" || step.to === undefined) continue;
+    const ways = workflow.states[nodes[from]?.world.task.status ?? ""]?.out[step.to] ?? [];
+    if (ways.some(({ gates }) => gates.some(({ verdict }) => verdict !== undefined))) continue;
+    roles.set(step.to, (roles.get(step.to) ?? new Set<string>()).add(step.by));
+  }
+  return roles;
 }
 
 /** The roles that can be alive in each state, and a position as an example. */

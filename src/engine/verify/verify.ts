@@ -28,6 +28,21 @@ export interface Verification {
   readonly proved: boolean;
 }
 
+/** How far the exploration is. */
+export interface Progress {
+  readonly positions: number;
+  /** The variant that is being explored, from 1. */
+  readonly variant: number;
+  readonly variants: number;
+}
+
+interface Verifying {
+  readonly name?: string;
+  readonly workflowNamed?: WorkflowNamed;
+  /** Called every thousand positions. */
+  readonly progress?: (progress: Progress) => void;
+}
+
 /**
  * Explores everything that a workflow can do, under every preset and switch, and reports findings. With `workflowNamed`, the
  * workflows of its children are checked too; `name` is the name under which it is found itself.
@@ -35,13 +50,13 @@ export interface Verification {
 export function verify(
   workflow: Workflow,
   problems: readonly Problem[] = [],
-  { name = workflow.name, workflowNamed }: { readonly name?: string; readonly workflowNamed?: WorkflowNamed } = {},
+  { name = workflow.name, workflowNamed, progress }: Verifying = {},
 ): Verification {
   const configurations = configurationsOf(workflow);
   // Promises that the file does not state yet are followed too, for the hint which of them hold.
   const candidates = candidatesFor(workflow);
   const wider = candidates.length === 0 ? workflow : { ...workflow, promises: [...workflow.promises, ...candidates] };
-  const explored = exploreAll(wider, configurations.tried);
+  const explored = exploreAll(wider, configurations.tried, progress);
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
   const unexplored = [
     ...checkExplored(workflow, configurations),
@@ -95,12 +110,19 @@ interface Explored {
 // With more positions in all configurations together, the rest of the configurations is left out.
 const maxPositions = 600_000;
 
-function exploreAll(workflow: Workflow, tried: readonly Variant[]): readonly Explored[] {
+function exploreAll(
+  workflow: Workflow,
+  tried: readonly Variant[],
+  progress: Verifying["progress"],
+): readonly Explored[] {
   const explored: Explored[] = [];
   let left = maxPositions;
-  for (const { preset, settings } of tried) {
+  for (const [i, { preset, settings }] of tried.entries()) {
     if (left <= 0) break;
-    const graph = explore(workflow, preset, settings);
+    const before = maxPositions - left;
+    const graph = explore(workflow, preset, settings, {
+      progress: (positions) => progress?.({ positions: before + positions, variant: i + 1, variants: tried.length }),
+    });
     const { never, only } = unreachedStates(graph);
     const known = <T>(found: Iterable<T>): ReadonlySet<T> => new Set(graph.complete ? found : []);
     explored.push({
@@ -166,11 +188,8 @@ function coverageFindings(workflow: Workflow, explored: readonly Explored[]): re
   const findings: Finding[] = [];
   const tell = (level: Finding["level"], state: string, message: string, fix: string) =>
     findings.push({ level, code: "unreachable", state, message, fix, example: undefined });
-  const open = Object.values(workflow.states).filter(({ terminal }) => !terminal);
-  // Without `initial`, tasks may be created in every state, which says nothing about the author's intention.
-  const isListed = workflow.initial.length < open.length;
   for (const name of Object.keys(workflow.states)) {
-    const missing = explored.filter(({ never, only }) => never.has(name) || (!isListed && only.has(name)));
+    const missing = explored.filter(({ never, only }) => never.has(name) || (!workflow.listsInitial && only.has(name)));
     const isNever = explored.every(({ never }) => never.has(name));
     if (isNever) tell("warning", name, `No task can ever reach "${name}".`, "Add a way to it, or remove it.");
     else if (missing.length === explored.length)
