@@ -6,6 +6,7 @@ import { parseTaskDocument } from "../documents/task-document.ts";
 import { createTask } from "./create.ts";
 import { decide } from "./decide.ts";
 import { apply, type Decision } from "./decision.ts";
+import { promisesOf } from "./promises.ts";
 import type { Facts, Request } from "./request.ts";
 import { blankIdentity, type Task } from "./task.ts";
 
@@ -57,6 +58,11 @@ function begin(text: string) {
     move: (role: string, to: string, seen?: Seen) =>
       take({ kind: "move", to, actor: { role, ...(task.runs[role] && { run: task.runs[role].key }) } }, seen),
     proceed: () => take({ kind: "continue", actor: { role: "human" } }),
+    /** What each promise about this state stands on. */
+    standing: (to: string, seen: Seen = {}) =>
+      promisesOf(workflow, task, facts(seen))
+        .filter(({ promise }) => promise.startsWith(`{ to: ${to}, after:`))
+        .map(({ state, evidence }) => `${state}: ${evidence}`),
   };
 }
 
@@ -156,6 +162,47 @@ test("a verdict counts by its author: a person may write it in the reviewer's pl
     expect(life.move("reviewer", "reviewing", review(author)).kind).toBe("moved");
     expect(life.move("human", "done", { numbers: { merged: 1 }, head: "c2" }).kind).toBe("moved");
   }
+});
+
+test("what a promise is kept by says what happened, and to which commit", () => {
+  const life = begin(read("sessions"));
+  const merged = { numbers: { merged: 1 } };
+  life.settle();
+  expect(life.standing("done")).toEqual([
+    "open: So far the work was not merged.",
+    "open: So far no gate with PASS in ## Review by reviewer or human was passed.",
+  ]);
+  life.take({ kind: "continue", actor: { role: "engine" } });
+  life.did();
+  life.settle();
+  life.move("worker", "agent-review", { sections: { Handoff: ["worker", "Done."] } });
+  life.settle();
+  life.move("reviewer", "reviewing", { sections: { Review: ["reviewer", "Verdict: PASS"] } });
+  expect(life.standing("done")[1]).toBe("kept: reviewer wrote ## Review with PASS for c1.");
+  expect(life.standing("done", { head: "c2" })[1]).toMatch(/^open: /);
+  life.settle();
+  life.move("human", "done", merged);
+  // A person ended the task; the reviewer has judged it.
+  expect(life.standing("done", merged)).toEqual([
+    "kept: The target branch has every commit of the work, which is at c1.",
+    "kept: reviewer wrote ## Review with PASS for c1.",
+  ]);
+});
+
+test("a person who decides in a judge's place is named, and a cancelled task has no promises about its work", () => {
+  const life = begin(read("sessions"));
+  life.settle();
+  life.take({ kind: "continue", actor: { role: "engine" } });
+  life.did();
+  life.settle();
+  life.move("human", "stuck");
+  life.settle();
+  life.move("human", "working");
+  expect(life.standing("done")[1]).toMatch(/^kept: A person decided for c1\.$/);
+  life.settle();
+  life.move("human", "cancelled", { numbers: { merged: 1 } });
+  expect(life.standing("done")).toEqual([]);
+  expect(life.standing("reviewing")).toEqual([]);
 });
 
 test("visits are counted since a person last moved the task", () => {

@@ -3,7 +3,7 @@ import { rejected } from "./move.ts";
 import { freshProofs, givenInPlace, noteProofs } from "./proofs.ts";
 import type { Facts, Request } from "./request.ts";
 import { hold } from "./take-rule.ts";
-import type { Task } from "./task.ts";
+import type { Proof, Task } from "./task.ts";
 import type { AuthorsPromise, PromisedEvidence, Workflow } from "./workflow.ts";
 
 /** The word that a task is held with because a move would break a promise. */
@@ -65,19 +65,38 @@ interface PromiseStanding {
   readonly evidence: string;
 }
 
-/** How a task stands to the promises of its workflow. */
+/** How a task stands to the promises of its workflow. A task that is over has nothing to do with those about other states. */
 export function promisesOf(workflow: Workflow, task: Task, facts: Facts): readonly PromiseStanding[] {
   const proofs = freshProofs(workflow, task, facts);
-  return workflow.promises.map((promise): PromiseStanding => {
+  const isOver = workflow.states[task.status]?.terminal === true;
+  const concerned = workflow.promises.filter((promise) => !isOver || !("to" in promise) || promise.to === task.status);
+  return concerned.map((promise): PromiseStanding => {
     const { written } = promise;
     if (promise.kind !== "after") return { promise: written, state: "kept", evidence: alwaysKept(promise, task) };
     const { evidence } = promise;
     if (!isGiven(evidence, { ...task, proofs }, facts))
       return { promise: written, state: "open", evidence: `So far ${whatIsMissing(evidence)}.` };
-    const { role, commit } = proofs?.[evidence.key] ?? { role: "engine", commit: task.tested?.commit ?? "" };
-    const about = commit === "" ? "" : ` for ${commit.slice(0, 10)}`;
-    return { promise: written, state: "kept", evidence: `Noted by ${role}${about}.` };
+    const proof = proofs?.[evidence.key] ?? { role: "engine", commit: task.tested?.commit ?? "" };
+    return { promise: written, state: "kept", evidence: whatIsGiven(evidence, proof) };
   });
+}
+
+function whatIsGiven(wanted: PromisedEvidence, { role, commit }: Proof): string {
+  const at = commit === "" ? "" : commit.slice(0, 10);
+  const about = at === "" ? "" : ` for ${at}`;
+  switch (wanted.kind) {
+    // Also true of a task without commits of its own.
+    case "merged":
+      return `The target branch has every commit of the work${at === "" ? "" : `, which is at ${at}`}.`;
+    case "tests":
+      return `Tests passed${about}.`;
+    case "gate":
+      if (role === "human") return `A person decided${about}.`;
+      return `${role} wrote ## ${wanted.section}${wanted.verdict === undefined ? "" : ` with ${wanted.verdict}`}${about}.`;
+    case "result":
+      if (role === "human") return `A person decided${about}.`;
+      return `${role} answered with ${JSON.stringify(wanted.fields)}${about}.`;
+  }
 }
 
 function alwaysKept(promise: Exclude<AuthorsPromise, { kind: "after" }>, { visits, status }: Task): string {

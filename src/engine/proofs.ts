@@ -222,6 +222,11 @@ export function freshProofs(workflow: Workflow, task: Task, { head }: Facts): Ta
   return kept.length === Object.keys(proofs).length ? proofs : Object.fromEntries(kept);
 }
 
+/** A person's word about a commit that a role has already judged does not hide who judged it. */
+function isKnown(before: Proof | undefined, { role, commit }: Proof): boolean {
+  return before !== undefined && role === "human" && before.commit === commit;
+}
+
 /** Notes in the task what a decision did to the evidence that promises ask for. */
 export function noteProofs(workflow: Workflow, before: Task, decision: Decision, facts: Facts): Decision {
   if (decision.kind !== "moved" && decision.kind !== "stayed") return decision;
@@ -230,7 +235,8 @@ export function noteProofs(workflow: Workflow, before: Task, decision: Decision,
     const change = changeOf(workflow, wanted, before, decision.events, facts);
     if (change === "withdrawn" && proofs?.[wanted.key] !== undefined)
       proofs = Object.fromEntries(Object.entries(proofs).filter(([key]) => key !== wanted.key));
-    else if (change !== undefined && change !== "withdrawn") proofs = { ...proofs, [wanted.key]: change };
+    else if (change !== undefined && change !== "withdrawn" && !isKnown(proofs?.[wanted.key], change))
+      proofs = { ...proofs, [wanted.key]: change };
   }
   const last = decision.events.at(-1);
   if (proofs === before.proofs || last === undefined) return decision;
