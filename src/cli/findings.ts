@@ -100,6 +100,7 @@ function isExample(value: unknown): value is SavedExample {
     Number.isSafeInteger(value.circle) &&
     Number(value.circle) >= 0 &&
     typeof value.ends.held === "boolean" &&
+    (value.promise === undefined || typeof value.promise === "string") &&
     value.steps.every(isStep)
   );
 }

@@ -53,10 +53,61 @@ describe("an edit that breaks promises is found, with a life that can be followe
       if (code !== "promise" || example === undefined) continue;
       const { problem, breaks = "" } = follow(workflow, example);
       expect(problem).toBeUndefined();
-      expect(found.some((promise) => breaks.startsWith(promise))).toBe(true);
+      expect(found).toContain(example.promise);
+      expect(breaks.startsWith(`${example.promise}: `)).toBe(true);
       expect(message).toContain("does not hold");
     }
   });
+});
+
+describe("a task that is created in the middle of the workflow", () => {
+  const file = (initial: string, judge: string) => `version: 1
+${initial}roles: { coder: { mode: turn, prompt: p }, critic: { mode: turn, permissions: reduced, prompt: p, result: r } }
+states:
+  todo: { waits_for: slot, do: [acquire_workspace], next: build }
+  build: { agent: { role: coder }, next: judge }
+  judge: { agent: { role: critic }, outcomes: [${judge}] }
+  merge: { do: [merge, release_workspace], next: done }
+  done: { terminal: true }
+schemas: { r: { type: object, required: [good], properties: { good: { type: boolean } } } }
+promises: [{ to: done, after: { result: { good: true }, by: critic } }]
+prompts: { p: x }
+`;
+  const good = "{ result: { good: true }, then: merge }";
+  const findingOf = (text: string) => {
+    const { workflow, verification } = check(text);
+    const [found] = verification.findings.filter(({ code }) => code === "promise");
+    if (found?.example !== undefined) expect(follow(workflow, found.example).problem).toBeUndefined();
+    return found;
+  };
+
+  test("breaks a promise in a life of its own, which can be followed, and the fix names `initial`", () => {
+    expect(findingOf(file("initial: todo\n", good))).toBeUndefined();
+    for (const initial of ["", "initial: [todo, merge]\n"]) {
+      const found = findingOf(file(initial, good));
+      expect(found?.example).toMatchObject({ created: "merge", route: ["merge", "done"] });
+      expect(found?.fix).toContain(
+        'This task is created in "merge": if tasks start in "todo" only, say initial: todo.',
+      );
+    }
+  });
+
+  test("does not hide how an ordinary task breaks it", () => {
+    const found = findingOf(file("", `${good}, { on: failed, then: merge }`));
+    expect(found?.example).toMatchObject({ created: "todo", route: ["todo", "build", "judge", "merge", "done"] });
+    expect(found?.fix).not.toContain("initial");
+  });
+});
+
+test("a file is not proved while one of its promises is not", () => {
+  const { verification } = check(
+    edit(read("sessions"), "{ within: 3, of: agent-review }", "{ within: 1000000, of: agent-review }"),
+  );
+  const { promises, proved, findings } = verification;
+  expect(promises.at(-1)?.result).toBe("unproved");
+  expect(proved).toBe(false);
+  const [finding] = findings.filter(({ code }) => code === "unexplored");
+  expect(finding?.message).toContain("{ within: 1000000, of: agent-review }");
 });
 
 describe("a verdict is about the work as it was", () => {

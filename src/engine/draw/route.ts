@@ -94,8 +94,8 @@ const accidentCost = 1_000;
 /** The cost of reaching each position: accidents first, then steps. Low costs are ordinary positions. */
 function costsOf(graph: Graph): readonly number[] {
   const costs = graph.nodes.map(() => Number.POSITIVE_INFINITY);
-  const queue = [...graph.roots];
-  for (const [i, root] of graph.roots.entries()) costs[root] = i === 0 ? 0 : 5 * accidentCost;
+  const queue = [...graph.roots.keys()];
+  for (const [i, root] of queue.entries()) costs[root] = i === 0 ? 0 : 5 * accidentCost;
   for (const node of queue) {
     for (const number of graph.out[node] ?? []) {
       const edge = graph.edges[number];

@@ -17,8 +17,8 @@ export interface Graph {
   readonly edges: readonly Edge[];
   /** Edge numbers by node. */
   readonly out: readonly (readonly number[])[];
-  /** Positions a task can be created in. */
-  readonly roots: readonly number[];
+  /** Positions a task can be created in, each with the state that it is created in. */
+  readonly roots: ReadonlyMap<number, string>;
   /** For each state the words after which it was held, with an edge that holds the task. */
   readonly held: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** False where there were too many positions to visit them all. */
@@ -27,10 +27,8 @@ export interface Graph {
 
 export interface Node {
   readonly world: World;
-  /** The edge by which the position was reached first, on a shortest path; undefined for a root. */
+  /** The edge by which the position was reached first, on a shortest path; undefined where that was by creation. */
   readonly via: number | undefined;
-  /** The state a root was created in. */
-  readonly created: string | undefined;
 }
 
 export interface Edge {
@@ -80,11 +78,11 @@ export function explore(
   const out: number[][] = [];
   const held = new Map<string, Map<string, number>>();
   const known = new Map<string, number>();
-  const visit = (world: World, via?: number, created?: string, key = positions.key(world)): number => {
+  const visit = (world: World, via?: number, key = positions.key(world)): number => {
     const before = known.get(key);
     if (before !== undefined) return before;
     known.set(key, nodes.length);
-    nodes.push({ world: positions.small(world), via, created });
+    nodes.push({ world: positions.small(world), via });
     out.push([]);
     return nodes.length - 1;
   };
@@ -92,7 +90,7 @@ export function explore(
   const add = (from: number, { step, world, held: heldNow, cause, marks, key }: Taken) => {
     const here = (nodes[from] as Node).world;
     const edge = edges.length;
-    const to = visit(world, edge, undefined, key);
+    const to = visit(world, edge, key);
     const driver = driverOf(step, here.task);
     // Of many answers and facts that lead to the same, one is enough; what agents may ask for is all of interest.
     const { status } = world.task;
@@ -113,7 +111,7 @@ export function explore(
     held.set(status, (words ?? new Map<string, number>()).set(word, edge));
   };
 
-  const roots: number[] = [];
+  const roots = new Map<number, string>();
   const interruptions: { from: number; taken: Taken }[] = [];
   // The positions that interruptions lead to: many lead to the same.
   const waiting = new Map<string, Pick<Taken, "key" | "world">>();
@@ -122,7 +120,8 @@ export function explore(
   // One start after the other, the usual ones first, and mishaps and what interrupts a move last, so that examples show
   // the paths of ordinary tasks.
   for (const { world, status } of createWorlds(workflow, preset, settings)) {
-    roots.push(visit(world, undefined, status));
+    const root = visit(world);
+    if (!roots.has(root)) roots.set(root, status);
     do {
       for (; at < nodes.length && nodes.length < most; at++) {
         if (at % 1_000 === 999) progress?.(at + 1);
@@ -156,7 +155,7 @@ export function explore(
     nodes,
     edges,
     out,
-    roots: [...new Set(roots)],
+    roots,
     held,
     complete: at === nodes.length && !isCut,
   };
@@ -174,8 +173,8 @@ function isMishap(step: Step, task: Task): boolean {
 /** The positions that a task reaches without a mishap. */
 export function reachedUsually({ nodes, edges, out, roots }: Graph): readonly boolean[] {
   const reached = nodes.map(() => false);
-  const queue = [...roots];
-  for (const root of roots) reached[root] = true;
+  const queue = [...roots.keys()];
+  for (const root of queue) reached[root] = true;
   for (const node of queue) {
     const here = nodes[node]?.world.task;
     for (const number of out[node] ?? []) {
@@ -212,7 +211,7 @@ export function pathTo(
     at = edge.from;
     nodes.unshift(at);
   }
-  return { created: graph.nodes[at]?.created ?? "", steps, nodes };
+  return { created: graph.roots.get(at) ?? "", steps, nodes };
 }
 
 const identity: TaskIdentity = {

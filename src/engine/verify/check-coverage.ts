@@ -28,7 +28,7 @@ export function unreachedStates(graph: Graph): { readonly never: readonly string
   const entered = new Set<string>();
   const created = new Set<string>();
   for (const { world } of graph.nodes) entered.add(world.task.status);
-  for (const root of graph.roots) created.add(graph.nodes[root]?.world.task.status ?? "");
+  for (const root of graph.roots.keys()) created.add(graph.nodes[root]?.world.task.status ?? "");
   const usual = new Set([graph.workflow.initial[0], graph.workflow.unclear]);
   const led = new Set(
     graph.edges.flatMap(({ to, cause }) => (cause === "" ? [] : [graph.nodes[to]?.world.task.status ?? ""])),

@@ -18,7 +18,7 @@ export function checkEnds(graph: Graph): readonly Finding[] {
   const hasCancel = Object.values(graph.workflow.states).some((state) => state.outcome === "cancelled");
   const findings: Finding[] = [];
   const told = new Set<string>();
-  for (const root of graph.roots) {
+  for (const root of graph.roots.keys()) {
     const { status } = graph.nodes[root]?.world.task ?? { status: "" };
     // Where no good end is left at all, that is told below.
     if (canBeDone[root] || !successes[root] || told.has(status)) continue;

@@ -1,7 +1,7 @@
 import type { Graph } from "../explore/graph.ts";
 import { whyBroken } from "../promises.ts";
 import { mayCommit } from "../proofs.ts";
-import type { AuthorsPromise } from "../workflow.ts";
+import type { AuthorsPromise, Workflow } from "../workflow.ts";
 import { type Example, exampleAlong, type Finding } from "./finding.ts";
 
 /** What exploring says about one promise of the author. */
@@ -19,7 +19,9 @@ export interface PromiseResult {
 export function checkPromises(graph: Graph): readonly Broken[] {
   return graph.workflow.promises.flatMap((promise, place) => {
     const path = shortestBreak(graph, promise, place);
-    return path === undefined ? [] : [{ promise, example: exampleAlong(graph, "promise", path.root, path.edges) }];
+    return path === undefined
+      ? []
+      : [{ promise, example: exampleAlong(graph, promise.written, path.root, path.edges) }];
   });
 }
 
@@ -30,7 +32,7 @@ export interface Broken {
 }
 
 /** A finding for each of these promises that is broken, with the shortest example of all configurations. */
-export function shortestBreaks(all: readonly Broken[], promises: readonly AuthorsPromise[]): readonly Finding[] {
+export function shortestBreaks(all: readonly Broken[], { promises, initial }: Workflow): readonly Finding[] {
   return promises.flatMap((promise): readonly Finding[] => {
     const lives = all.filter(({ promise: { written } }) => written === promise.written);
     const [first] = lives.toSorted((a, b) => a.example.steps.length - b.example.steps.length);
@@ -41,11 +43,16 @@ export function shortestBreaks(all: readonly Broken[], promises: readonly Author
         code: "promise",
         state: promise.kind === "within" ? promise.of : promise.kind === "never_same_run_as" ? "" : promise.to,
         message: `The promise ${promise.written} does not hold: ${whyBroken(promise)}`,
-        fix: fixOf(promise),
+        fix: `${fixOf(promise)}${first.example.created === initial[0] ? "" : whereCreated(first.example.created, initial[0])}`,
         example: first.example,
       },
     ];
   });
+}
+
+/** The author may not know that tasks can be created in the middle of the workflow. */
+function whereCreated(created: string, first = ""): string {
+  return ` This task is created in "${created}": if tasks start in "${first}" only, say initial: ${first}.`;
 }
 
 function fixOf(promise: AuthorsPromise): string {
@@ -87,24 +94,27 @@ function shortestBreak(graph: Graph, promise: AuthorsPromise, place: number): Pa
   const via = new Int32Array(graph.nodes.length * width).fill(unvisited);
   const before = new Int32Array(via.length);
   const queue: number[] = [];
-  for (const root of graph.roots) {
-    const pair = root * width + firstValue(graph, promise, root);
-    if (via[pair] !== unvisited) continue;
-    via[pair] = none;
-    queue.push(pair);
-  }
-  for (const pair of queue) {
-    const node = Math.floor(pair / width);
-    for (const number of graph.out[node] ?? []) {
-      const edge = graph.edges[number];
-      if (edge === undefined) continue;
-      const value = after(node, pair % width, edge.marks === "" ? "-" : (edge.marks[place] ?? "-"));
-      if (value === undefined) return pathTo(via, before, width, pair, number);
-      const next = edge.to * width + value;
-      if (via[next] !== unvisited) continue;
-      via[next] = number;
-      before[next] = pair;
-      queue.push(next);
+  let at = 0;
+  // One start after the other, the usual one first, so that tasks that are created in the middle hide no other life.
+  for (const root of graph.roots.keys()) {
+    const start = root * width + firstValue(graph, promise, root);
+    if (via[start] !== unvisited) continue;
+    via[start] = none;
+    queue.push(start);
+    for (; at < queue.length; at++) {
+      const pair = queue[at] ?? 0;
+      const node = Math.floor(pair / width);
+      for (const number of graph.out[node] ?? []) {
+        const edge = graph.edges[number];
+        if (edge === undefined) continue;
+        const value = after(node, pair % width, edge.marks === "" ? "-" : (edge.marks[place] ?? "-"));
+        if (value === undefined) return pathTo(via, before, width, pair, number);
+        const next = edge.to * width + value;
+        if (via[next] !== unvisited) continue;
+        via[next] = number;
+        before[next] = pair;
+        queue.push(next);
+      }
     }
   }
   return undefined;

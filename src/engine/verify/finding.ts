@@ -2,14 +2,25 @@ import { type Graph, pathTo } from "../explore/graph.ts";
 import type { Step } from "../explore/step.ts";
 import type { Settings } from "../workflow.ts";
 
-/** An example that follows these edges from a position in which a task is created. */
-export function exampleAlong(graph: Graph, code: FindingCode, root: number, edges: readonly number[]): Example {
-  return { ...exampleOf(graph, code, root, edges), circle: 0 };
+/** A life of a task from its creation along these edges; the last one breaks the promise. */
+export function exampleAlong(graph: Graph, promise: string, root: number, edges: readonly number[]): Example {
+  // A shorter path may lead to the same position, along which other things have happened.
+  const path = { created: graph.roots.get(root) ?? "", steps: [], nodes: [root] };
+  return { ...example(graph, "promise", path, edges), promise, circle: 0 };
 }
 
 /** An example that follows the shortest path to a position, and then the `further` edges. */
 export function exampleOf(graph: Graph, code: FindingCode, node: number, further: readonly number[] = []): Example {
-  const path = pathTo(graph, node);
+  return example(graph, code, pathTo(graph, node), further);
+}
+
+function example(
+  graph: Graph,
+  code: FindingCode,
+  path: ReturnType<typeof pathTo>,
+  further: readonly number[],
+): Example {
+  const node = path.nodes.at(-1) ?? 0;
   const around = further.map((edge) => graph.edges[edge]);
   const steps: readonly Step[] = [...path.steps, ...around.flatMap((edge) => (edge === undefined ? [] : [edge.step]))];
   const nodes = [...path.nodes, ...around.flatMap((edge) => (edge === undefined ? [] : [edge.to]))];
@@ -105,6 +116,8 @@ export interface Example {
   readonly code: FindingCode;
   readonly preset: string;
   readonly settings: Settings;
+  /** The promise that the last step breaks, as one line of YAML, where the example is about one. */
+  readonly promise?: string;
   /** The state the task is created in. */
   readonly created: string;
   readonly steps: readonly Step[];

@@ -58,19 +58,22 @@ export function verify(
   const wider = candidates.length === 0 ? workflow : { ...workflow, promises: [...workflow.promises, ...candidates] };
   const explored = exploreAll(wider, configurations.tried, progress);
   const loading = problems.filter((problem) => problem.level === "warning").map(loadingFinding);
-  const unexplored = [
+  const left = [
     ...checkExplored(workflow, configurations),
     ...(explored.length < configurations.tried.length ? [notAll(explored.length, configurations.tried.length)] : []),
   ];
+  const isUnproved = (promise: AuthorsPromise) => explored.some(({ positions }) => isTooLarge(positions, promise));
   const children = workflowNamed === undefined ? [] : childProblems(workflow, name, workflowNamed).map(childFinding);
   const breaks = explored.flatMap((each) => each.breaks);
   const isBroken = ({ written }: AuthorsPromise) => breaks.some(({ promise }) => promise.written === written);
-  const isExplored = unexplored.length === 0 && explored.every(({ isComplete }) => isComplete);
+  const isExplored = left.length === 0 && explored.every(({ isComplete }) => isComplete);
+  const tooLarge = workflow.promises.filter((promise) => !isBroken(promise) && isUnproved(promise));
+  const unexplored = [...left, ...tooLarge.map(unprovedPromise)];
   const all = [
     ...loading,
     ...children,
     ...unexplored,
-    ...shortestBreaks(breaks, workflow.promises),
+    ...shortestBreaks(breaks, workflow),
     ...explored.flatMap((each) => each.findings),
     ...coverageFindings(workflow, explored),
   ];
@@ -84,7 +87,7 @@ export function verify(
     settings: configurations.values,
     unexplored,
     promises: workflow.promises.map((promise): PromiseResult => {
-      const isChecked = isExplored && !explored.some(({ positions }) => isTooLarge(positions, promise));
+      const isChecked = isExplored && !isUnproved(promise);
       const result = isBroken(promise) ? "broken" : isChecked ? "proved" : "unproved";
       return { promise: promise.written, result };
     }),
@@ -225,6 +228,12 @@ function coverageFindings(workflow: Workflow, explored: readonly Explored[]): re
 function nameOf(graph: Graph): string {
   const settings = Object.entries(graph.settings).map(([name, value]) => `${name}: ${String(value)}`);
   return [...(graph.preset === "" ? [] : [`preset ${graph.preset}`]), ...settings].join(", ");
+}
+
+function unprovedPromise({ written }: AuthorsPromise): Finding {
+  const message = `The promise ${written} is not proved: it counts too many visits for so many positions.`;
+  const fix = "Promise a smaller number, or bound the way back with a smaller one.";
+  return { level: "warning", code: "unexplored", state: "", message, fix, example: undefined };
 }
 
 function notAll(explored: number, tried: number): Finding {
