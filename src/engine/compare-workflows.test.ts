@@ -8,10 +8,11 @@ const folder = join(import.meta.dirname, "..", "..", "test", "language", "broken
 const read = (name: string) => readFileSync(join(folder, `${name}.yaml`), "utf8");
 const sessions = load(read("sessions"));
 const none = { added: [], dropped: [] };
+const nothing = { promises: none, states: none, work: none, ways: none, rules: none, settings: none };
 
 test("another name and other prompts are no difference", () => {
   const other = edit(edit(read("sessions"), "name: sessions", "name: other"), "Build it.", "Build it well.");
-  expect(compareWorkflows(sessions, load(other))).toEqual({ promises: none, states: none, ways: none, rules: none });
+  expect(compareWorkflows(sessions, load(other))).toEqual(nothing);
 });
 
 test("a way that is new, and one that asks for less, are told", () => {
@@ -32,6 +33,78 @@ test("a rule that leads elsewhere is told", () => {
   });
 });
 
+const turns = read("turns").split("promises:")[0] ?? "";
+test.each([
+  ["do: [merge, release_workspace]", "do: [release_workspace]", "work", "merging does release_workspace"],
+  ["todo: { waits_for: slot", "todo: { waits_for: human", "work", "todo waits for a person"],
+  ["build: { agent", "build: { unless: merged == true, agent", "work", "build is skipped if merged == true"],
+  ["build: { agent", "build: { evidence: new_commits > 0, agent", "work", "build demands new_commits > 0"],
+  ["build: { agent", "build: { limits: { attempts: 9 }, agent", "work", "build limits attempts: 9"],
+  [
+    "agent: { role: critic }",
+    "agent: { role: coder, result: verdict }",
+    "work",
+    "judge waits for coder (turn; full permissions; result: verdict)",
+  ],
+  [
+    "permissions: reduced",
+    "permissions: full",
+    "work",
+    "judge waits for critic (turn; full permissions; result: verdict)",
+  ],
+  [
+    "mode: turn, prompt: build",
+    "mode: turn, prompt: build, tools: [Bash, Read]",
+    "work",
+    "build waits for coder (turn; full permissions; tools: Bash, Read)",
+  ],
+  [
+    "on: tests, when: visits < 3",
+    "on: tests, when: visits < 9",
+    "rules",
+    "testing ends with tests if visits < 9 → build",
+  ],
+  ["done: { terminal: true }", "done: { terminal: true, outcome: failed }", "states", "done ends tasks as failed"],
+  ["initial: todo", "initial: [todo, merging]", "settings", "tasks start in todo, merging"],
+  [
+    "required: [good]",
+    "required: []",
+    "settings",
+    'schema verdict: {"type":"object","required":[],"properties":{"good":{"type":"boolean"}}}',
+  ],
+  ["schemas:", "limits: { cost: 5 }\nschemas:", "settings", "limits cost: 5"],
+  ["schemas:", "settings: { rounds: { default: 2, max: 4 } }\nschemas:", "settings", "settings rounds max: 4"],
+  [
+    "hooks: [kill_session, release_workspace]",
+    "hooks: [{ action: run_command, command: [curl, evil] }]",
+    "ways",
+    "todo → cancelled by human (run_command command=curl,evil)",
+  ],
+] as const)("%s, changed to %s, is told", (from, to, part, line) => {
+  const found = compareWorkflows(load(turns), load(edit(turns, from, to)));
+  expect(found[part].added).toContain(line);
+  expect(found).toEqual({ ...nothing, [part]: found[part] });
+});
+
+test("a gate that asks for fewer fields, and a panel with fewer prompts, are told", () => {
+  const gated = edit(read("sessions"), 'section: "## Handoff"', 'section: "## Handoff", fields: [Tests, Docs]');
+  const { ways } = compareWorkflows(load(gated), load(edit(gated, "[Tests, Docs]", "[Docs]")));
+  expect(ways.added).toEqual(["working → agent-review by worker, ## Handoff, with Docs"]);
+  const panel = edit(
+    edit(
+      turns,
+      "agent: { role: critic }",
+      "panel: { prompts: [build, judge], members: { role: scout }, judge: { role: critic } }",
+    ),
+    "roles:\n",
+    "roles:\n  scout: { mode: turn, permissions: reduced, result: verdict }\n",
+  );
+  const { work } = compareWorkflows(load(panel), load(edit(panel, "[build, judge]", "[build]")));
+  expect(work.dropped).toEqual([
+    "judge waits for a panel of scout (turn; reduced permissions; 2 prompts; result: verdict)",
+  ]);
+});
+
 test("a promise that is no longer stated is dropped, unless its state is gone", () => {
   const line = "  - { to: cancelled, never_by: [worker, reviewer] }\n";
   const silent = load(edit(read("sessions"), line, ""));
@@ -40,4 +113,7 @@ test("a promise that is no longer stated is dropped, unless its state is gone", 
   expect(droppedPromises(load(read("turns")), silent).map(({ kind }) => kind)).toEqual([
     ...["after", "never_same_run_as", "never_by"],
   ]);
+  const bound = "  - { within: 3, of: agent-review }\n";
+  const unbound = load(edit(read("sessions"), bound, ""));
+  expect(droppedPromises(sessions, unbound).map(({ kind }) => kind)).toEqual(["within"]);
 });

@@ -1,6 +1,6 @@
 import { arrow, wayLabel } from "./draw/workflow.ts";
 import { writeGuard } from "./when.ts";
-import type { Action, AuthorsPromise, Rule, Way, Workflow } from "./workflow.ts";
+import type { Action, AuthorsPromise, Rule, RunSpec, State, Way, Workflow } from "./workflow.ts";
 
 /** What a workflow has and another one lacks, as lines for people. */
 export interface Difference {
@@ -11,20 +11,30 @@ export interface Difference {
 export interface WorkflowDifference {
   readonly promises: Difference;
   readonly states: Difference;
+  /** What states wait for and do, and under which limits. */
+  readonly work: Difference;
   readonly ways: Difference;
   readonly rules: Difference;
+  /** Where tasks start, settings, presets, limits of whole tasks, and schemas of answers. */
+  readonly settings: Difference;
 }
 
-/** What a change from one workflow to another adds and drops. Its texts and prompts are not compared. */
+/** What a change from one workflow to another adds and drops. What prompts and messages say is not compared. */
 export function compareWorkflows(before: Workflow, after: Workflow): WorkflowDifference {
   const compared = (linesOf: (workflow: Workflow) => readonly string[]) => difference(linesOf(before), linesOf(after));
   return {
     promises: compared(({ promises }) => promises.map(({ written }) => written)),
-    states: compared(({ states }) => Object.keys(states)),
+    states: compared(({ states }) =>
+      Object.values(states).map(({ name, outcome }) =>
+        outcome === undefined ? name : `${name} ends tasks as ${outcome}`,
+      ),
+    ),
+    work: compared(({ states }) => Object.values(states).flatMap(writeWork)),
     ways: compared((workflow) => workflow.ways.map((way) => writeWay(workflow, way))),
     rules: compared(({ states }) =>
       Object.values(states).flatMap(({ name, rules }) => rules.map((rule) => writeRule(name, rule))),
     ),
+    settings: compared(writeSettings),
   };
 }
 
@@ -40,9 +50,82 @@ function writeWay(workflow: Workflow, way: Way): string {
   return `${way.from} ${arrow(way)} ${way.to} by ${wayLabel(workflow, way)}${asked}${hooks}`;
 }
 
-function writeAction({ name, params }: Action): string {
-  const given = Object.entries(params).filter(([key]) => key !== "message" && key !== "title" && key !== "body");
-  return given.length === 0 ? name : `${name} ${given.map(([key, value]) => `${key}=${String(value)}`).join(" ")}`;
+/** For each state what it waits for, when it does not, what it demands and does, and its limits. */
+function writeWork({ name, wait, respawn, unless, evidence, do: work, limits }: State): readonly string[] {
+  const guards = (all: State["unless"]) => all.map(writeGuard).join(", ");
+  const again = respawn === undefined ? "" : writeRun(respawn);
+  const isOther = again !== "" && !("run" in wait && wait.run !== undefined && writeRun(wait.run) === again);
+  return [
+    ...writeWait(name, wait),
+    ...(isOther ? [`${name} replaces a dead agent by ${again}`] : []),
+    ...(unless.length === 0 ? [] : [`${name} is skipped if ${guards(unless)}`]),
+    ...(evidence.length === 0 ? [] : [`${name} demands ${guards(evidence)}`]),
+    ...(work.length === 0 ? [] : [`${name} does ${work.map(writeAction).join(", then ")}`]),
+    ...writeFields(`${name} limits`, limits),
+  ];
+}
+
+function writeWait(name: string, wait: State["wait"]): readonly string[] {
+  switch (wait.kind) {
+    case "none":
+    case "open":
+      return [];
+    case "agent":
+      return [`${name} waits for ${writeRun(wait.run)}`];
+    case "panel":
+      return [`${name} waits for a panel of ${writeRun(wait.member)}`, `${name} is judged by ${writeRun(wait.judge)}`];
+    case "human":
+      return [`${name} waits for a person${wait.run === undefined ? "" : `, beside ${writeRun(wait.run)}`}`];
+    case "fan_out":
+      return [`${name} waits for parts: ${writeFields("", { ...wait, kind: undefined }).join("; ")}`];
+    case "slot":
+      return [`${name} waits for a slot`];
+    case "time":
+      return [`${name} waits for ${wait.seconds} s`];
+  }
+}
+
+/** A run on one line, without what is usual and without its prompt. */
+function writeRun({ role, mode, permissions, prompts, window: _window, ...others }: RunSpec): string {
+  const usual: Partial<RunSpec> = { harness: "task", keep: false, marker: "DONE", confirm: false };
+  const rest = Object.entries(others).filter(([key, value]) => usual[key as keyof RunSpec] !== value);
+  const members = prompts === undefined ? [] : [`${prompts.length} prompts`];
+  return `${role} (${[mode, `${permissions} permissions`, ...members, ...writeFields("", Object.fromEntries(rest))].join("; ")})`;
+}
+
+function writeSettings(workflow: Workflow): readonly string[] {
+  const { initial, unclear, agents, settings, presets, limits, schemas, pollInterval } = workflow;
+  return [
+    `tasks start in ${initial.join(", ")}`,
+    `tasks without a summary start in ${unclear}`,
+    ...(agents === "named" ? ["each run is done by a named agent"] : []),
+    ...writeFields("", { ...(pollInterval === undefined ? {} : { poll_interval: pollInterval }) }),
+    ...writeFields("settings", settings),
+    ...writeFields("presets", presets),
+    ...writeFields("limits", limits),
+    ...Object.entries(schemas).map(([name, schema]) => `schema ${name}: ${JSON.stringify(schema)}`),
+  ];
+}
+
+/** Every value of a record on a line of its own, with the keys that lead to it. */
+function writeFields(path: string, fields: object): readonly string[] {
+  return Object.entries(fields).flatMap(([key, value]): readonly string[] => {
+    if (value === undefined || texts.includes(key)) return [];
+    const at = path === "" ? key : `${path} ${key}`;
+    const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isRecord ? writeFields(at, value) : [`${at}: ${Array.isArray(value) ? value.join(", ") : String(value)}`];
+  });
+}
+
+/** Texts for people and agents, and their names. */
+const texts = ["prompt", "stepPrompt", "description", "message", "title", "body"];
+
+function writeAction({ name, params, run }: Action): string {
+  // What starts an agent is told by the run.
+  const isTold = (key: string) => texts.includes(key) || (run !== undefined && Object.hasOwn(run, key));
+  const given = Object.entries(params).filter(([key]) => !isTold(key));
+  const words = given.map(([key, value]) => `${key}=${String(value)}`);
+  return [name, ...words, ...(run === undefined ? [] : [`as ${writeRun(run)}`])].join(" ");
 }
 
 function writeRule(state: string, { on, result, when, artifact, does }: Rule): string {

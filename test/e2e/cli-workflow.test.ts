@@ -603,7 +603,7 @@ describe("workflow eject", () => {
       ["workflow", "verify", "my-flow"],
     ];
     const [same, proved] = (await Promise.all(lines.map((words) => signalbox(words, place)))) as [Ran, Ran];
-    expect(same).toMatchObject({ code: 0, stdout: "They have the same promises, states, ways and rules.\n" });
+    expect(same).toMatchObject({ code: 0, stdout: "They differ in nothing but texts.\n" });
     expect(proved.stdout).toMatch(/^my-flow: proved /m);
     writeFileSync(file, text.replace(/^promises:\n(?: {2}- .*\n)+/m, "").replace("    when: merged == true\n", ""));
     const changed = await signalbox(["workflow", "diff", "default", "my-flow"], place);
@@ -611,6 +611,41 @@ describe("workflow eject", () => {
     expect(changed.stdout).toContain("- { to: done, after: { merged: true } }   (it no longer holds)\n");
     expect(changed.stdout).toContain("- { to: done, never_by: [worker, reviewer] }   (it still holds)\n");
     expect(changed.stdout).toMatch(/^\+ reviewing → done by human \(/m);
+    writeFileSync(
+      file,
+      text.replace(/ {2}- \{ within: 2, of: agent-review \}\n/, "").replace("    when: merged == true\n", ""),
+    );
+    const broken = await signalbox(["workflow", "diff", "default", "my-flow"], place);
+    expect(broken.stdout).toContain("- { within: 2, of: agent-review }   (it still holds)\n");
+    const both = "{ to: done, after: { merged: true } }";
+    expect(broken.stdout).toContain(
+      `Broken in my-flow, which states them too:\n  ${both}\nTo see how: signalbox workflow verify `,
+    );
+    const document = json(await signalbox(["workflow", "diff", "default", "my-flow", "--json"], place));
+    expect(Object.keys(document)).toEqual([
+      "before",
+      "after",
+      "same",
+      "promises",
+      "states",
+      "work",
+      "ways",
+      "rules",
+      "settings",
+      "unstated",
+      "broken",
+    ]);
+    expect(document).toMatchObject({
+      ...{ same: false, broken: [both], promises: { added: [], dropped: ["{ within: 2, of: agent-review }"] } },
+      unstated: [{ promise: "{ within: 2, of: agent-review }", result: "proved" }],
+    });
+    writeFileSync(file, text.replace(/ {2}- \{ within: 2, of: agent-review \}\n/, ""));
+    const dropped = await signalbox(["workflow", "diff", "default", "my-flow"], place);
+    expect(dropped).toMatchObject({
+      code: 1,
+      stdout: "promises\n- { within: 2, of: agent-review }   (it still holds)\n",
+    });
+    writeFileSync(file, text.replace(/^promises:\n(?: {2}- .*\n)+/m, "").replace("    when: merged == true\n", ""));
     const silent = await signalbox(["workflow", "verify", "my-flow"], place);
     expect(silent.stderr).toContain('No promise of the file is about "done". These hold today');
     expect(silent.stdout).toMatch(/^my-flow: proved /m);

@@ -6,6 +6,7 @@ import {
 } from "../../engine/compare-workflows.ts";
 import { type Verification, verify } from "../../engine/verify/verify.ts";
 import { findWorkflow } from "../../home/workflows.ts";
+import { shellWord } from "../../shell-quote.ts";
 import type { Context } from "../context.ts";
 import { exitCodes } from "../fast/tell.ts";
 import { loadSound } from "../findings.ts";
@@ -26,14 +27,15 @@ export const diff = command({
     flags: { json },
   },
   docs: {
-    brief: "Say which promises, states, ways and rules a change of a workflow adds or drops",
-    fullDescription: `Texts and prompts are not compared. Of each promise that B does not state any more, it says whether it still holds there.
+    brief: "Say what a change of a workflow adds or drops: promises, states, work, ways, rules, settings",
+    fullDescription: `What prompts and messages say is not compared. Of each promise that B does not state any more, it says whether it still holds there; of each that both state, whether B breaks it.
 
 Example:
   signalbox workflow diff default my-flow
 
 --json: { before, after, same, promises: { added, dropped }, states: { added, dropped }, ways: { added, dropped },
-  rules: { added, dropped }, unstated: [{ promise, result: proved|broken|unproved }] }
+  rules: { added, dropped }, work: { added, dropped }, settings: { added, dropped },
+  unstated: [{ promise, result: proved|broken|unproved }], broken: [promise] }
 Exit codes: 0 the same, 1 they differ, or a file has errors, 2 wrong usage, 3 no such workflow`,
   },
   func(flags, a, b) {
@@ -41,11 +43,26 @@ Exit codes: 0 the same, 1 they differ, or a file has errors, 2 wrong usage, 3 no
     const [old, now] = [loadSound(before), loadSound(after)];
     const found = compareWorkflows(old, now);
     const dropped = droppedPromises(old, now);
-    const unstated = dropped.length === 0 ? [] : verify({ ...now, promises: dropped }).promises;
+    const all = [...now.promises, ...dropped];
+    const results = all.length === 0 ? [] : verify({ ...now, promises: all }).promises;
+    const unstated = results.slice(now.promises.length);
+    const isOld = (promise: string) => old.promises.some(({ written }) => written === promise);
+    const broken = results
+      .slice(0, now.promises.length)
+      .flatMap(({ promise, result }) => (result === "broken" && isOld(promise) ? [promise] : []));
     const same = Object.values(found).every(({ added, dropped: gone }) => added.length + gone.length === 0);
     if (!same) this.process.exitCode = exitCodes.failed;
-    if (flags.json) return this.print(writeJson({ before: before.name, after: after.name, same, ...found, unstated }));
-    this.print(same ? "They have the same promises, states, ways and rules." : writeDifference(this, found, unstated));
+    if (flags.json)
+      return this.print(writeJson({ before: before.name, after: after.name, same, ...found, unstated, broken }));
+    this.print(same ? "They differ in nothing but texts." : writeDifference(this, found, unstated));
+    if (broken.length > 0)
+      this.print(
+        [
+          this.paint.red(`Broken in ${after.name}, which states them too:`),
+          ...broken.map((promise) => `  ${promise}`),
+          `To see how: signalbox workflow verify ${shellWord(after.shown)}`,
+        ].join("\n"),
+      );
   },
 });
 
