@@ -50,16 +50,17 @@ test("an approval does not wait for ever for a merge that waits for a file of th
 });
 
 test("the end of the workflow's merge is told with where the task is", () => {
-  const told = (word: string) => {
+  const told = (word: string, isMerged = false) => {
     const lines: string[] = [];
     const plain = new Proxy({}, { get: () => String });
     const print = (line: string) => lines.push(line);
     const context = { print, say: print, paint: plain, talkPaint: plain } as unknown as Context;
-    tellWork(context, "merge", { word, reason: "Why.", task: { ...doing, status: "done" } as never });
+    tellWork(context, "merge", { word, reason: "Why.", isMerged, task: { ...doing, status: "done" } as never });
     return lines;
   };
   expect(told("ok")).toEqual(["merge → done"]);
   expect(told("waits")[0]).toBe("Not merged yet. Why.");
+  expect(told("promise", true)[0]).toBe("Merged, but the task has not moved on. Why.");
   expect(told("conflict")).toEqual([
     "Not merged. Why.",
     "coffee#1 is in done. To see what can be done: signalbox task explain k2m4p",

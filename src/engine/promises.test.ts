@@ -107,6 +107,31 @@ test("a verdict about an earlier commit does not count: the move is held, and th
   expect(held?.reason).toContain("{ to: done, after: { result: { good: true }, by: critic } }");
 });
 
+test("nothing is merged on the way to a state whose promise the work cannot keep", () => {
+  const text = edit(
+    edit(
+      read("turns"),
+      "merging: { do: [merge, release_workspace]",
+      "merging: { waits_for: human, do: [merge, release_workspace]",
+    ),
+    "  - { to: merging, after: { result: { good: true }, by: critic } }\n",
+    "",
+  );
+  const life = beginJudging(text);
+  life.end("critic", { good: true });
+  life.settle();
+  // A person has committed something that nobody has judged.
+  const approved = life.take({ kind: "continue", actor: { role: "human" } }, { head: "c2" });
+  expect(approved).toMatchObject({ kind: "rejected", reasons: [{ code: "promise" }] });
+  expect(approved).toMatchObject({
+    reasons: [{ text: expect.stringMatching(/^Merging in "merging" would break the promise .*by: critic/) }],
+  });
+  expect(life.take({ kind: "continue", actor: { role: "human" } }, { head: "c1" })).toMatchObject({
+    kind: "stayed",
+    effects: [{ action: "merge" }, { action: "release_workspace" }],
+  });
+});
+
 test("a later answer takes an earlier one back", () => {
   const life = beginJudging(
     edit(read("turns"), "visits < 3, then: build }]\n  merging", "visits < 3, then: merging }]\n  merging"),

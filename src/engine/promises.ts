@@ -1,6 +1,6 @@
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { rejected } from "./move.ts";
-import { freshProofs, givenInPlace, noteProofs } from "./proofs.ts";
+import { freshProofs, givenInPlace, mergesTask, noteProofs, runsTests } from "./proofs.ts";
 import type { Facts, Request } from "./request.ts";
 import { hold } from "./take-rule.ts";
 import type { Proof, Task } from "./task.ts";
@@ -22,9 +22,11 @@ export function keepPromises(
 ): Decision {
   if (workflow.promises.length === 0 || (decision.kind !== "moved" && decision.kind !== "stayed")) return decision;
   const noted = noteProofs(workflow, before, decision, facts);
-  const broken = brokenPromise(workflow, before, noted, facts);
+  const early = brokenByMerging(workflow, noted, facts);
+  const broken = brokenPromise(workflow, before, noted, facts) ?? early;
   if (broken === undefined) return noted;
-  const text = `${whatItDoes(before, decision)} would break the promise ${broken.written}: ${whyBroken(broken)}`;
+  const what = broken === early ? `Merging in "${before.status}"` : whatItDoes(before, decision);
+  const text = `${what} would break the promise ${broken.written}: ${whyBroken(broken)}`;
   if ("actor" in request && request.actor.role === "human")
     return rejected({ code: "promise", text, fix: `See which promises are kept: signalbox task explain ${before.id}` });
   return noteProofs(workflow, before, heldInstead(workflow, before, decision, text), facts);
@@ -47,6 +49,28 @@ export function brokenPromise(
     if (promise.to !== task.status) return false;
     return promise.kind === "never_by" ? promise.roles.includes(move.by) : !isGiven(promise.evidence, task, facts);
   });
+}
+
+/**
+ * The promise that the work of a state will break if it merges: the states that it leads to ask for what is not there. Found
+ * before the work begins, because a merge is not taken back.
+ */
+function brokenByMerging(workflow: Workflow, decision: Decision, facts: Facts): AuthorsPromise | undefined {
+  if (decision.kind !== "stayed") return undefined;
+  const { task, events } = decision;
+  const state = workflow.states[task.status];
+  if (!state?.do.some(mergesTask) || !events.some(({ type }) => type === "task.working")) return undefined;
+  const targets = state.rules.flatMap(({ on, does }) =>
+    does.kind === "then" && (on === undefined || on.includes("ok")) ? [does.to] : [],
+  );
+  const broken = targets.map((to) =>
+    workflow.promises.find((promise) => {
+      if (promise.kind !== "after" || promise.to !== to || promise.evidence.kind === "merged") return false;
+      const isTested = promise.evidence.kind === "tests" && state.do.some(runsTests);
+      return !isTested && !isGiven(promise.evidence, task, facts);
+    }),
+  );
+  return broken.every((promise) => promise !== undefined) ? broken[0] : undefined;
 }
 
 /** Whether what a promise asks for has happened, and the work has not moved since. */
