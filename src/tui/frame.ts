@@ -88,7 +88,8 @@ function listLines(state: State, width: number, height: number, style: Style, de
 
 /** The cursor is a mark besides a colour. */
 function withCursor({ isHead }: Entry, line: string, { focus }: State, style: Style): string {
-  const marked = filled(style.mark("cursor") + (line.startsWith(" ") ? line.slice(1) : line), widthOf(line));
+  const rest = line.startsWith(" ") ? line.slice(1) : line.trimEnd();
+  const marked = filled(style.mark("cursor") + rest, widthOf(line));
   return isHead || focus === "detail" ? marked : style.cursor(marked);
 }
 

@@ -15,8 +15,8 @@ const order: readonly Column[] = ["name", "summary", "state", "age", "agent", "w
 const minSummary = 18;
 const minWhat = 12;
 const maxSummary = 48;
-/** The cursor, the mark of the state, and the spaces behind them. */
-const lead = 4;
+/** The cursor, the mark of the state, and the space behind them. */
+const lead = 3;
 
 /** How wide each column is; 0 for a dropped column. */
 export function widthsOf(tasks: readonly TaskRow[], columns: number): Widths {

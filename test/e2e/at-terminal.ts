@@ -15,17 +15,17 @@ export interface Sitting {
 let count = 0;
 
 /** Runs a command in a real terminal, in a separate tmux. Afterwards the screen shows its exit code. */
-export function atTerminal(argv: readonly string[], { base, env, folder, columns = 100, rows = 30 }: Sitting) {
+export function atTerminal(argv: readonly string[], sitting: Sitting) {
+  const { close, ...terminal } = openTerminal(argv, sitting);
+  onTestFinished(close);
+  return terminal;
+}
+
+/** The same, for callers that close it themselves. */
+export function openTerminal(argv: readonly string[], { base, env, folder, columns = 100, rows = 30 }: Sitting) {
   const socket = join(base, `person-${count++}.sock`);
   const tmux = (...args: readonly string[]) =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", "-u", ...args], { env, cwd: folder, encoding: "utf8" });
-  onTestFinished(() => {
-    try {
-      tmux("kill-server");
-    } catch {
-      // It has ended by itself.
-    }
-  });
   const words = argv.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
   // Ctrl-C is for the command, and not for this shell.
   const line = `trap : INT; ${words}; echo "it ended with $?"; stty -a | tr ' ' '\\n' | grep -x -e '-\\?echo;\\?' -e '-\\?icanon;\\?'; exec sleep 600`;
@@ -45,5 +45,12 @@ export function atTerminal(argv: readonly string[], { base, env, folder, columns
         60_000,
         async () => screen(),
       ),
+    close() {
+      try {
+        tmux("kill-server");
+      } catch {
+        // It has ended by itself.
+      }
+    },
   };
 }

@@ -27,15 +27,33 @@ const tasks = [
 test("tasks are in groups, one line each, and those that are over are folded", () => {
   expect(text(stateWith(tasks)).slice(0, 9)).toEqual([
     "[Tasks] Agents  Events  Problems  Merge line  Usage  coffee        1 need you · 1 running · 1 queued",
-    "    TASK      SUMMARY              STATE      FOR  AGENT       WHAT IT DOES…          +/-      COST",
+    "   TASK      SUMMARY              STATE      FOR  AGENT       WHAT IT DOES …          +/-      COST",
     "Needs you 1",
     "›▲ coffee#1  Summary 1            building    1m              Which roast?",
     "Running 1",
-    " ● coffee#2  Summary 2            building    2m              Writing tests       +12/-3     $1.50",
+    " ● coffee#2  Summary 2            building    2m              Writing tests        +12/-3     $1.50",
     "Queued 1",
     " ○ coffee#3  Summary 3            building    3m",
     "▸ Over 1",
   ]);
+});
+
+test("titles stand above what they are about", () => {
+  const [, head = "", , line = ""] = text(stateWith(tasks.slice(1)));
+  const texts = { TASK: "coffee#2", SUMMARY: "Summary 2", STATE: "building", WHAT: "Writing tests" };
+  for (const [title, cell] of Object.entries(texts))
+    expect([title, head.indexOf(title)]).toEqual([title, line.indexOf(cell)]);
+  for (const [title, cell] of Object.entries({ FOR: "2m", "+/-": "+12/-3", COST: "$1.50" }))
+    expect([title, head.indexOf(title) + title.length]).toEqual([title, line.indexOf(cell) + cell.length]);
+});
+
+test("the heading under the cursor is marked and not cut", () => {
+  const state = update(
+    stateWith([row(4, { group: "over", outcome: "done", status: "done" })]),
+    { kind: "key", key: "j" },
+    keys,
+  )[0];
+  expect(text(state)[2]).toBe("›▸ Over 1");
 });
 
 test("a task whose merge was undone is shown as undone, without the mark of a task that is done", () => {

@@ -13,6 +13,23 @@ import { openBrowser, type Size, type Visitor } from "./browser.ts";
 
 /** Starts the demo for a person with a browser. */
 export async function startDemo() {
+  const { close, ...demo } = await openDemo();
+  onTestFinished(close);
+  return {
+    ...demo,
+    /** Opens a browser, the first one with the link that the demo has printed. */
+    async browser(size?: Size, own = demo.firstLink): Promise<Visitor> {
+      const visitor = await openBrowser(new URL(own).origin, size);
+      onTestFinished(visitor.close);
+      await visitor.page.goto(own);
+      await visitor.page.getByRole("navigation", { name: "Places" }).filter({ visible: true }).waitFor();
+      return visitor;
+    },
+  };
+}
+
+/** Starts the demo for a person who has no browser yet, and maybe only a terminal. The caller closes it. */
+export async function openDemo() {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-person-")));
   const temporary = join(base, "tmp");
   mkdirSync(temporary);
@@ -28,31 +45,26 @@ export async function startDemo() {
       said += text;
     });
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  onTestFinished(async () => {
+  const close = async () => {
     child.kill("SIGINT");
     await ended;
     removeFolder(base);
-  });
+  };
   const saying = (what: RegExp) =>
     eventually(
       async () => what.exec(said)?.[0],
       60_000,
       async () => said,
     );
-  const link = await saying(/http:\/\/127\.0\.0\.1:\d+\/#sign-in=\w+/);
+  const firstLink = await saying(/http:\/\/127\.0\.0\.1:\d+\/#sign-in=\w+/).catch(async (error) => {
+    await close();
+    throw error;
+  });
   const [folder = ""] = readdirSync(temporary).filter((name) => name.startsWith("signalbox-demo-"));
   const [home, repository] = [join(temporary, folder, "home"), join(temporary, folder, "coffee")];
   const call = createAsk({ places: homePlaces(home) } as Parameters<typeof createAsk>[0]);
   return {
-    saying,
-    /** Opens a browser, the first one with the link that the demo has printed. */
-    async browser(size?: Size, own = link): Promise<Visitor> {
-      const visitor = await openBrowser(new URL(own).origin, size);
-      onTestFinished(visitor.close);
-      await visitor.page.goto(own);
-      await visitor.page.getByRole("navigation", { name: "Places" }).filter({ visible: true }).waitFor();
-      return visitor;
-    },
+    ...{ base, env, home, repository, saying, firstLink, close },
     link: async () => (await call(routes.makeWebLink, { body: {} })).link,
     async killDaemon() {
       process.kill((await call(routes.status)).pid, "SIGKILL");
