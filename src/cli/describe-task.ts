@@ -24,6 +24,7 @@ export function describeExplanation(
   return [
     `${paint.bold(shownTask(task))} ${paint.cyan(task.status)}${task.summary === "" ? "" : `  ${cut(task.summary.replace(/\s+/g, " "), columns - head)}`}`,
     wrapMessage(where, columns),
+    ...evidenceOf(task).map((line) => wrapMessage(line, columns)),
     ...section(
       "What blocks it",
       blocked.flatMap(({ reason, fix }) => [
@@ -208,6 +209,16 @@ function rowsOf(
       "changed",
       task.updatedAt === task.createdAt ? "" : `${writeTime(task.updatedAt)} (${writeAge(task.updatedAt, now)} ago)`,
     ],
+  ];
+}
+
+/** Which commits the last verdict and the last tests of a task are for, a sentence each. */
+export function evidenceOf({ judged, tested }: Pick<TaskView, "judged" | "tested">): readonly string[] {
+  return [
+    ...(judged?.commit === undefined
+      ? []
+      : [`The last verdict, by ${judged.role}, is for ${judged.commit.slice(0, 10)}.`]),
+    ...(tested?.commit === undefined ? [] : [`Tests ${testsText(tested)}.`]),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { run } from "@stricli/core";
 import { expect, test } from "vitest";
 import { createContext } from "./context.ts";
-import { describeExplanation } from "./describe-task.ts";
+import { describeExplanation, evidenceOf } from "./describe-task.ts";
 import { suggestCommand } from "./help.ts";
 import { createApp } from "./start.ts";
 
@@ -32,6 +32,16 @@ test.each([
   ["merge", "crewe", [], 'Did you mean "signalbox task merge"?'],
 ])("an unknown command %s after %j is answered with the nearest commands", (input, noun, near, told) => {
   expect(suggestCommand(input, noun, near, all).replaceAll(", ", " or ")).toBe(told);
+});
+
+test("explain says which commits the last verdict and the last tests are for", () => {
+  const commit = "1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d";
+  const task = { judged: { commit, role: "reviewer" }, tested: { commit, word: "ok" } };
+  expect(evidenceOf(task as never)).toEqual([
+    "The last verdict, by reviewer, is for 1a2b3c4d5e.",
+    "Tests passed on 1a2b3c4d5e.",
+  ]);
+  expect(evidenceOf({ judged: null, tested: null })).toEqual([]);
 });
 
 test("a typo never suggests a destructive command of another noun", () => {

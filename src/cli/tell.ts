@@ -12,6 +12,7 @@ import { Fault } from "../fault.ts";
 import { oneLine } from "../text.ts";
 import { createCall } from "./connect.ts";
 import type { Context } from "./context.ts";
+import { evidenceOf } from "./describe-task.ts";
 import { exitCodeOfError, exitCodes, tellChange, writeFailure } from "./fast/tell.ts";
 import { type NamedTask, shownTask } from "./find.ts";
 import { count, listed, writeJson } from "./text.ts";
@@ -167,6 +168,7 @@ function tellRehearsal(context: Context, answer: MergeView): void {
       `${name} would merge ${count(commits, "commit")} into ${target}, and change ${count(changed.length, "file")}:`,
     );
     printFiles(print, changed);
+    for (const line of evidenceOf(task)) say(line);
   }
   tellPush(context, answer);
   if (state === "waits") say(`${talkPaint.yellow("It would wait.")} ${reason}`);

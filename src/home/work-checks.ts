@@ -102,4 +102,4 @@ function problemsOf(found: Found, home: string): readonly Problem[] {
 
 /** What workspaces of kind `worktree` cannot promise, without a full stop. */
 export const worktreeLimits =
-  "Worktrees share .git with your repository, so that an agent can move your branches and change hooks and settings";
+  "Worktrees share .git with your repository: agents run there without a sandbox, and can move your branches and change hooks and settings";

@@ -345,3 +345,9 @@ test("fields count in a list and in bold, but not in the middle of a line", () =
     expect([line, task.status]).toEqual([line, "working"]);
   }
 });
+
+test("a worker is told that commits after a review need another one, also when it is started again", () => {
+  const { worker, worker_respawn } = builtIn("default").prompts;
+  expect(worker).toContain("Later commits need another review.");
+  expect(worker_respawn).toContain("After a review, further commits need another one.");
+});

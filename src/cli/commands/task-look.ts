@@ -11,7 +11,7 @@ import { allRuns } from "../all-runs.ts";
 import { createCall, fetchText } from "../connect.ts";
 import type { Context } from "../context.ts";
 import { writeEvent } from "../describe-event.ts";
-import { describeExplanation, describeRuns, describeTask, writeNeeds } from "../describe-task.ts";
+import { describeExplanation, describeRuns, describeTask, evidenceOf, writeNeeds } from "../describe-task.ts";
 import { nameTask, projectAt, projectNamed, shownTask } from "../find.ts";
 import { loadSound } from "../findings.ts";
 import { writeTable } from "../tables.ts";
@@ -58,7 +58,8 @@ ${taskExitCodes("failed")}`,
     const { bold, cyan } = this.paint;
     const summary = task.summary.replace(/\s+/g, " ");
     const room = this.columns - shownTask(task).length - task.status.length - 3;
-    this.print(`${bold(shownTask(task))} ${cyan(task.status)}${summary === "" ? "" : `  ${cut(summary, room)}`}\n`);
+    this.print(`${bold(shownTask(task))} ${cyan(task.status)}${summary === "" ? "" : `  ${cut(summary, room)}`}`);
+    this.print([...evidenceOf(task), ""].join("\n"));
     this.print(writeAllowed(allowed, this));
     if (all) return this.print(`\n${bold("Not now")}\n${others.map((each) => writeRefused(each, this)).join("\n")}`);
     if (others.length > 0)
