@@ -20,6 +20,22 @@ test("an explanation names what the task waits for, its ways, who may ask for th
   expect(moves.find(({ to }) => to === "cancelled")).toMatchObject({ by: ["human"], open: true, missing: [] });
 });
 
+test("a move that a promise forbids to people is not offered to them", () => {
+  const text = (promises: string) => `version: 1
+initial: a
+states: { a: { waits_for: human, next: b }, b: { waits_for: human, next: c }, c: { terminal: true } }
+transitions: [{ from: a, to: b, by: [human, engine] }, { from: b, to: a, by: [human, engine] }]
+${promises}`;
+  const commandsOf = (promises: string) => {
+    const forbidding = loadText(text(promises));
+    const { task, facts } = atWork();
+    const here = { ...task, workflow: "flow", status: "b", phase: "waiting" as const };
+    return explain(forbidding, here, { ...facts(), document: emptyDocument() }).moves.map(({ command }) => command);
+  };
+  expect(commandsOf("").join()).toContain("--status a");
+  expect(commandsOf("promises: [{ to: a, never_by: human }]").join()).not.toContain("--status a");
+});
+
 test("a state whose rules only mark its agent as dead is explained as waiting for a person", () => {
   const { task, facts } = atWork();
   const at = (name: string, status: string) =>

@@ -2,7 +2,7 @@ import { sentences } from "../text.ts";
 import { stateOf } from "./enter.ts";
 import { gateReasons } from "./gate.ts";
 import { guardReasons } from "./move.ts";
-import { isPersonsTurn, isUnstarted, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
+import { isForbidden, isPersonsTurn, isUnstarted, wantsAnswer, wordsLeadTo } from "./persons-turn.ts";
 import type { Facts } from "./request.ts";
 import { problemForPerson } from "./review.ts";
 import { leadsByFindings, undecidedFindings, unfixedFindings, unfixedLeadTo } from "./reviewing.ts";
@@ -127,7 +127,7 @@ function movesOf(workflow: Workflow, state: State, task: Task, facts: Facts, rol
     const open = missing.some((reasons) => reasons.length === 0);
     const best = missing.reduce((least, each) => (each.length < least.length ? each : least));
     const own = askable.filter((way) => way.by?.includes(role) ?? true);
-    const isOwn = own.some((way) => !open || missingOf(way).length === 0);
+    const isOwn = !isForbidden(workflow, role, to) && own.some((way) => !open || missingOf(way).length === 0);
     const command = isOwn
       ? ownCommand(workflow, task, to, facts, role)
       : role === "human" && open

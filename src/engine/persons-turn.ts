@@ -218,13 +218,20 @@ interface WaysBack {
   readonly toAgents: readonly string[];
 }
 
-export function waysBack({ states }: Workflow, state: State): WaysBack {
+export function waysBack(workflow: Workflow, state: State): WaysBack {
+  const { states } = workflow;
   const next = state.wait.kind === "human" ? targetsOfRules(state) : [];
   const all = Object.entries(state.out).flatMap(([to, ways]) => {
     const isForPeople = ways.some((way) => way.implied !== "escalation" && (way.by?.includes("human") ?? true));
+    if (isForbidden(workflow, "human", to)) return [];
     return isForPeople && states[to]?.terminal === false && !next.includes(to) ? [to] : [];
   });
   return { all, toAgents: all.filter((to) => isWorkedIn(states[to])) };
+}
+
+/** Whether a promise says that this role never moves a task there. */
+export function isForbidden({ promises }: Workflow, role: string, to: string): boolean {
+  return promises.some((promise) => promise.kind === "never_by" && promise.to === to && promise.roles.includes(role));
 }
 
 /**

@@ -28,7 +28,7 @@ export function checkEnds(graph: Graph): readonly Finding[] {
       code: "no-success",
       state: status,
       message: `No task that is created in "${status}" can be done; it can only fail or be cancelled.`,
-      fix: "Lead a way to a terminal state with the outcome done.",
+      fix: `Lead a way to a terminal state with the outcome done${graph.workflow.listsInitial ? "" : ', or say where tasks start: without "initial" they can be created in every state'}.`,
       example: exampleOf(graph, "no-success", root),
     });
   }

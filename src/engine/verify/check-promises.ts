@@ -64,6 +64,9 @@ function fixOf(promise: AuthorsPromise): string {
       return `Close the last way of the example, or lead the task through what the promise asks for once nobody at work can commit any more${person}.`;
     }
     case "never_by":
+      // A rule that follows a state's own work is the engine's, whatever the way says.
+      if (promise.roles.includes("engine"))
+        return `Remove the rule (next, then) that leads to "${promise.to}" by itself, and let a person ask: a way with by: human.`;
       return `Write by: on the last way of the example, without ${promise.roles.join(" and ")}.`;
     case "never_same_run_as":
       return `Let ${promise.role} run there instead of ${promise.other}.`;
