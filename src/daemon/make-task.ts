@@ -7,7 +7,7 @@ import { isForParts } from "../engine/child-workflows.ts";
 import { createTask as decideCreation } from "../engine/create.ts";
 import type { Facts } from "../engine/request.ts";
 import { blankIdentity, type TaskIdentity } from "../engine/task.ts";
-import type { Settings, Workflow } from "../engine/workflow.ts";
+import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import { type ResolvedConfig, resolveConfig } from "../home/config.ts";
 import { readRepositoryConfig, trustedChoices } from "../home/trust.ts";
@@ -39,6 +39,7 @@ import { type Chosen, childWorkflows, chooseWorkflow, setPermissions, untrustedC
 import type { Core } from "./core.ts";
 import { takeTicket, ticketTurn } from "./crew/tickets.ts";
 import { readDependencies } from "./dependencies.ts";
+import { withPreset } from "./presets.ts";
 import { isShared, mustHave } from "./project.ts";
 import { firstDocument } from "./task-documents.ts";
 import { isoTime, viewOf } from "./views.ts";
@@ -97,7 +98,8 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
   ];
   const facts = await firstFacts(core, project, document);
   const { status } = body;
-  const { preset, settings } = settingsFor(chosen, from, body);
+  const kept = settingsFor(chosen, from, body);
+  const { preset, settings } = withPreset(chosen.workflow, chosen.found.name, config.presets.value, kept);
   const decideNew = (number: number) => {
     const decision = decideCreation(
       chosen.workflow,
@@ -107,7 +109,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
         workflow: chosen.found.name,
         ...(status === undefined ? {} : { status }),
         ...(preset === undefined ? {} : { preset }),
-        ...(settings === undefined ? {} : { settings: settings as Settings }),
+        ...(settings === undefined ? {} : { settings }),
       },
       facts,
     );

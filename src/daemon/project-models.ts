@@ -1,7 +1,10 @@
+import type { Task } from "../engine/task.ts";
+import type { Workflow } from "../engine/workflow.ts";
 import { mapCommand } from "./agents/models.ts";
 import { continueHeld } from "./choose-workflow.ts";
 import type { Core } from "./core.ts";
 import { configFor } from "./make-task.ts";
+import { type Choice, withPreset } from "./presets.ts";
 import { projectOf } from "./project.ts";
 
 /** The models of a project as its configuration is now: what tiers stand for, and which may take the place of which. */
@@ -11,6 +14,18 @@ export function modelsIn(ports: Pick<Core, "home" | "places" | "config" | "store
     return { tiers: modelTiers.value, fallback: modelFallback.value };
   };
   return { modelsOf, tiersOf: async (project: string) => (await modelsOf(project)).tiers };
+}
+
+/** A change of a task: a preset of the configuration that it names gives it settings. */
+export async function withConfiguredPreset<Change extends Choice>(
+  core: Pick<Core, "home" | "places" | "config" | "store">,
+  { project, workflow }: Pick<Task, "project" | "workflow">,
+  loaded: Workflow,
+  change: Change,
+): Promise<Change> {
+  if (change.preset === undefined) return change;
+  const { presets } = configFor(core, await projectOf(core.store, project));
+  return { ...change, ...withPreset(loaded, workflow, presets.value, change) };
 }
 
 /** Continues the tasks that are held for want of a model that a tier has now. */

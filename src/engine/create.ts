@@ -98,7 +98,7 @@ function creationProblem(workflow: Workflow, status: string, preset: string, set
 }
 
 /** Why a task cannot have a preset and settings. */
-function choiceProblem(workflow: Workflow, preset: string, settings: Settings): Reason | undefined {
+export function choiceProblem(workflow: Workflow, preset: string, settings: Settings): Reason | undefined {
   if (preset !== "" && !Object.hasOwn(workflow.presets, preset)) {
     const known = Object.keys(workflow.presets);
     return {

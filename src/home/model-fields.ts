@@ -1,12 +1,29 @@
 import type { Shape } from "../engine/language/shape.ts";
 import { type ModelFallback, type ModelTiers, mergeTiers, tiersProblem } from "../engine/model-tiers.ts";
+import type { Settings } from "../engine/workflow.ts";
 import type { Field } from "./config-fields.ts";
 
 /** Which models the tiers of workflows mean, and which model may take the place of another. */
 export interface ModelConfig {
   readonly modelTiers: ModelTiers;
   readonly modelFallback: ModelFallback;
+  readonly presets: Presets;
 }
+
+/** For workflows by name: presets by name, each with values of settings. */
+export type Presets = Readonly<Record<string, Readonly<Record<string, Settings>>>>;
+
+const settingValue: Shape = {
+  kind: "either",
+  options: [
+    { kind: "boolean" },
+    { kind: "number" },
+    { kind: "text" },
+    { kind: "list", of: { kind: "text" } },
+    { kind: "map", what: "texts", names: /^\S+$/, of: { kind: "text" } },
+  ],
+  expected: "a text, a number, true or false, a list of texts, or a map from names to texts",
+};
 
 const modelName: Shape = {
   kind: "text",
@@ -46,5 +63,23 @@ export const modelFields: { readonly [Name in keyof ModelConfig]: Field<ModelCon
     description:
       "The tiers or models whose named agents may do the work of another, the best first, such as model_fallback.large; an empty list for none",
     merge: (below, above) => ({ ...below, ...above }),
+  },
+  presets: {
+    key: "presets",
+    level: "project",
+    isChoice: true,
+    isDaemons: true,
+    shape: {
+      kind: "map",
+      what: "workflows",
+      of: { kind: "map", what: "presets", of: { kind: "map", what: "settings", of: settingValue } },
+    },
+    default: {},
+    description:
+      "Presets for the workflows of others, such as presets.pipeline.careful.max_rounds; a preset of the workflow's file with that name comes first",
+    merge: (below, above) => {
+      const names = [...new Set([...Object.keys(below), ...Object.keys(above)])];
+      return Object.fromEntries(names.map((name) => [name, { ...below[name], ...above[name] }]));
+    },
   },
 };

@@ -1,10 +1,12 @@
 import { readFileSync, statSync } from "node:fs";
+import { choiceProblem } from "../engine/create.ts";
 import { loadWorkflow } from "../engine/language/load.ts";
 import { formatProblem, type Problem } from "../engine/language/problem.ts";
 import { shellWord } from "../shell-quote.ts";
 import { count, firstStatement } from "../text.ts";
 import { error, type Finding, ok, warning } from "./checks.ts";
-import { findRepository } from "./places.ts";
+import { loadConfig } from "./config.ts";
+import { findRepository, homePlaces } from "./places.ts";
 import { childNames, type Found, listWorkflows } from "./workflows.ts";
 
 export interface BranchProblem {
@@ -92,8 +94,27 @@ export function lookAtWorkflows(home: string): readonly Finding[] {
       `signalbox workflow validate ${shellWord(found.name)}`,
     );
   });
+  wrong.push(...wrongPresets(home));
   if (wrong.length > 0) return wrong;
   return ok(own.length === 0 ? "the built-in workflows" : `yours load: ${own.map(({ name }) => name).join(", ")}`);
+}
+
+/** Presets of the user's configuration for workflows that are not there, or with values that their settings cannot have. */
+function wrongPresets(home: string): readonly Finding[] {
+  const file = homePlaces(home).config;
+  // A wrong file is a finding of its own.
+  const { presets = {} } = loadConfig(file, "user").config;
+  return Object.entries(presets).flatMap(([name, all]) => {
+    const found = listWorkflows({ home }).find((each) => each.name === name);
+    const workflow =
+      found && loadWorkflow(readFileSync(found.file, "utf8"), found.shown, childNames({ home }, found)).workflow;
+    return Object.entries(all).flatMap(([preset, settings]) => {
+      const key = `presets.${name}.${preset}`;
+      if (found === undefined) return warning(`${key}: there is no workflow "${name}"`, `Correct the name in ${file}`);
+      const problem = workflow && choiceProblem(workflow, "", settings);
+      return problem === undefined ? [] : warning(`${key}: ${problem.text}`, `${problem.fix} Correct it in ${file}`);
+    });
+  });
 }
 
 function problemsOf(found: Found, home: string): readonly Problem[] {

@@ -135,3 +135,54 @@ test("config set refuses a tier for an unknown harness, and doctor shows what th
   expect((await signalbox(["config", "get", "model_tiers.large.parrot"])).stdout).toBe("big\n");
   expect((await signalbox(["doctor"])).stdout).toContain("large: claude opus, codex gpt-5.5");
 });
+
+test("a preset of the configuration gives a task its settings, is checked like the file's, and needs trust in a repository", async () => {
+  const mapped = `${parrot}model_tiers: { large: { parrot: big }, small: { parrot: tiny } }\n`;
+  const presets =
+    "presets: { flow: { thrifty: { models: { default: small } }, wrong: { models: 3 }, odd: { rounds: 3 } } }\n";
+  const { signalbox, json, until, events, ...stage } = await startCommands(undefined, {
+    ...{ flow, config: mapped + presets, harness: "parrot" },
+  });
+  const refusals = [
+    ["thrifyt", 'There is no preset "thrifyt".\nPresets: thrifty, wrong, odd.'],
+    ["wrong", 'The setting "models" must be a map, but is a number.'],
+    ["odd", 'There is no setting "rounds".'],
+  ] as const;
+  for (const [preset, told] of refusals) {
+    const refused = await signalbox(["task", "create", "Brew it", "--preset", preset]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(told) });
+  }
+  expect((await json("task", "list")).tasks).toEqual([]);
+  const doctor = await signalbox(["doctor"]);
+  expect(doctor.stdout).toContain('presets.flow.wrong: The setting "models" must be a map, but is a number.');
+  expect(doctor.stdout).toContain('presets.flow.odd: There is no setting "rounds".');
+
+  const asked = async (...flags: readonly string[]) => {
+    const id = (await json("task", "create", "Brew it", "--no-spawn", ...flags)).task.id as string;
+    return {
+      id,
+      async models() {
+        await signalbox(["task", "continue", id]);
+        await until(id, ({ status }) => status === "done");
+        return (await events(id)).flatMap(({ type, data }) => (type === "agent.started" ? [data.model] : []));
+      },
+    };
+  };
+  expect(await (await asked("--preset", "thrifty")).models()).toEqual(["tiny", "tiny"]);
+  const own = await asked("--preset", "thrifty", "--set", "models=default:large");
+  expect(await own.models()).toEqual(["big", "big"]);
+  const changed = await asked();
+  expect((await signalbox(["task", "update", changed.id, "--preset", "thrifty"])).code).toBe(0);
+  expect(await changed.models()).toEqual(["tiny", "tiny"]);
+
+  mkdirSync(join(stage.repository, ".signalbox"), { recursive: true });
+  writeFileSync(
+    join(stage.repository, ".signalbox", "config.yml"),
+    "presets: { flow: { theirs: { models: { default: large } } } }\n",
+  );
+  expect((await signalbox(["task", "create", "Brew it", "--preset", "theirs"])).stderr).toContain(
+    'There is no preset "theirs".',
+  );
+  expect((await signalbox(["trust", "--config"])).code).toBe(0);
+  expect((await signalbox(["task", "create", "Brew it", "--preset", "theirs", "--no-spawn"])).code).toBe(0);
+});

@@ -31,6 +31,7 @@ import type { Asked, Handler } from "../handlers.ts";
 import { documentChanged, type Seen } from "../look.ts";
 import { configFor } from "../make-task.ts";
 import { allTasks, eventsOf, isShared, mustHave, projectOf, targetOf } from "../project.ts";
+import { withConfiguredPreset } from "../project-models.ts";
 import { writeDocument } from "../task-documents.ts";
 import { leaveFamily, tasksBelow } from "../task-family.ts";
 import { changeView, isoTime } from "../views.ts";
@@ -101,9 +102,10 @@ async function asWritten(
 export function editTask(core: Core): Handler<Routes["editTask"]> {
   return async (asked) => {
     const stored = await findTask(core, asked);
-    const { dependsOn, handDown, budget, settings, ...rest } = asked.body;
+    const { dependsOn, handDown, budget, ...others } = asked.body;
     const waits = { ...(dependsOn && { dependsOn }), ...(handDown && { handDown }) };
     const workflow = await core.workflows.get(stored.task.workflowHash);
+    const { settings, ...rest } = await withConfiguredPreset(core, stored.task, workflow, others);
     const written: TaskEdit = {
       ...{ ...rest, ...waits },
       ...(budget === undefined ? {} : { budget: budgetIn(budget) }),
