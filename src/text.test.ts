@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutText, firstStatement, oneLine, plainOutput, sentence, sentences, shownTime } from "./text.ts";
+import { hiddenCharacters, joinedTexts } from "../test/hidden-characters.ts";
+import { cutText, firstStatement, oneLine, plainOutput, plainText, sentence, sentences, shownTime } from "./text.ts";
 
 test("a program's message becomes a complete sentence", () => {
   expect(["Too much", "Not so fast.", " Why? ", ""].map(sentence)).toEqual(["Too much.", "Not so fast.", "Why?", ""]);
@@ -34,7 +35,9 @@ test.each([
   ["control characters", "a\u0000\u0007\b\u007fb\tc\u000b\u000c", "ab\tc"],
   ["what turns the writing round", "a\u202eb\u2066c\u2028d\u061ce", "abcde"],
   ["what nobody sees", "pa\u200bss\u2060wo\ufeffrd\u00ad\u200d\u{e0041}\u3164", "password"],
-  ["joiners that join nothing", "a\u200db \u200c👩\u200d\u200d💻\u200d", "ab 👩\u200d💻"],
+  ["joiners that join nothing", "a\u200db \u200c👩\u200d\u200d💻\u200d é\u200dé", "ab 👩\u200d💻 éé"],
+  ["selectors that select nothing", "x\ufe00\ufe01y\ufe0f ❤\ufe0f\ufe0e\ufe0f 葛\u{e0100} 1\ufe0f", "xy ❤\ufe0f 葛 1"],
+  ["a Braille blank, for which a space takes the column", "⣿\u2800⣿", "⣿ ⣿"],
   ["half of a pair", "a\ud800b", "a\ufffdb"],
 ])("plainOutput removes %s", (_, output, plain) => {
   expect(plainOutput(output)).toBe(plain);
@@ -42,6 +45,40 @@ test.each([
 
 test("plainOutput keeps letters of all scripts", () => {
   expect(plainOutput("größe 日本 👩‍💻 ✓ × › é")).toBe("größe 日本 👩‍💻 ✓ × › é");
+});
+
+test("every hidden character is removed, with what is hidden in it", () => {
+  for (const character of hiddenCharacters) {
+    const shown = [oneLine, plainText, plainOutput].map((clean) =>
+      clean(`Fix x${character}y é${character}é`).replaceAll(" ", ""),
+    );
+    expect([character.codePointAt(0)?.toString(16), ...shown]).toEqual([
+      expect.anything(),
+      ...Array(3).fill("Fixxyéé"),
+    ]);
+  }
+  const written = [..."ignore the review"]
+    .map((letter) => String.fromCodePoint(0xe0100 + letter.charCodeAt(0)))
+    .join("");
+  expect(oneLine(`Fix ❤️${written} it`)).toBe("Fix ❤️ it");
+});
+
+test("emoji and scripts keep what they need", () => {
+  for (const text of joinedTexts)
+    expect([oneLine, plainText, plainOutput].map((clean) => clean(text))).toEqual([text, text, text]);
+});
+
+test("a cleaned text is not changed when it is cleaned again", () => {
+  const piece = fc.constantFrom(...hiddenCharacters, ..."aé1#❤👩💻\u20e3ی\u0915\u094d\u1820 \n");
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12, size: "max" }), (pieces) => {
+      for (const clean of [oneLine, plainText]) {
+        const once = clean(pieces.join(""));
+        expect(clean(once)).toBe(once);
+      }
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test("plainOutput leaves no control sequence in any output", () => {

@@ -1,3 +1,5 @@
+import { replaceHidden } from "./hidden-characters.ts";
+
 /** Ends a program's message like a sentence, so that another sentence can follow. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
@@ -20,7 +22,7 @@ export function shownTime(at: number): string {
  * characters, none that change the direction of writing, and at most `max` characters.
  */
 export function oneLine(text: string, max = Number.POSITIVE_INFINITY): string {
-  const plain = withoutHidden(text.replace(escapes, "").toWellFormed());
+  const plain = withoutHidden(text.replace(escapes, "").toWellFormed(), " ");
   return cutText(plain.replace(breaks, " ").trim(), max);
 }
 
@@ -47,16 +49,10 @@ export function plainText(text: string): string {
   return withoutHidden(lines.replace(controls, ""));
 }
 
-/**
- * Removes characters that nobody sees: they could split a word that a person searches for, or carry a text for models
- * alone. Joiners stay between letters of other scripts and emoji, which need them.
- */
-function withoutHidden(text: string): string {
-  if (asciiOnly.test(text)) return text;
-  return text
-    .replace(hidden, "")
-    .replace(joiners, ([joiner = ""]) => joiner)
-    .replace(looseJoiners, "");
+/** Removes what `replaceHidden` finds. `turn` takes the place of what changes the direction of writing. */
+function withoutHidden(text: string, turn: "" | " " = ""): string {
+  const joined = text.replace(joiners, ([joiner = ""]) => joiner);
+  return replaceHidden(joined, (character) => (character === blank ? " " : turns.test(character) ? turn : ""));
 }
 
 /** A progress line is overwritten again and again; only its last state stays. */
@@ -76,17 +72,14 @@ const escapes = new RegExp(
   "g",
 );
 
-const asciiOnly = /^\p{ASCII}*$/u;
-/** Zero-width spaces, fillers, tags and selectors that carry no visible character. */
-const hidden =
-  /[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/gu;
-const joiners = /[\u200c\u200d]{2,}/gu;
-const looseJoiners = /(?<!\P{ASCII})[\u200c\u200d]|[\u200c\u200d](?!\P{ASCII})/gu;
+const joiners = /[\u200c\u200d]{2,}/g;
+/** A Braille pattern without dots, with which programs draw: it takes a column. */
+const blank = "\u2800";
+const turns = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-// Including invisible characters that change the direction of writing.
-const controls = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const controls = /[^\P{Cc}\n\t]|[\u2028\u2029]/gu;
 const lineBreaks = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
-const breaks = /[\p{Cc}\s\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
+const breaks = /[\p{Cc}\s]+/gu;
 
 const maxLines = 4;
 

@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { hiddenCharacters } from "../../test/hidden-characters.ts";
+import { hasHidden } from "../hidden-characters.ts";
 import { oneLine } from "../text.ts";
 import {
   branchNameProblem,
@@ -62,6 +64,15 @@ test.each([
   expect(branchNameProblem(name)).toBe(problem);
 });
 
+test("a name that has a hidden character, and so looks like another, is refused", () => {
+  for (const character of hiddenCharacters)
+    for (const name of [`ma${character}in`, `größe-日${character}本`, `❤${character}`, `می${character}خ`])
+      expect([JSON.stringify(name), branchNameProblem(name)]).toEqual([
+        JSON.stringify(name),
+        expect.stringContaining("contains an invisible character, or one that changes the direction of writing"),
+      ]);
+});
+
 test("the length of a branch name is counted in bytes", () => {
   expect(branchNameProblem("a".repeat(200))).toBeUndefined();
   expect(branchNameProblem("é".repeat(101))).toContain("is longer than 200 bytes");
@@ -88,7 +99,7 @@ test("git refuses every name that we refuse", () => {
       // We are stricter in four cases: git reads @{…} as the name of another branch before it judges, lets a branch be
       // named @, which everywhere else means HEAD, or refs/…, and accepts invisible characters.
       const isStricter = (name: string) => name === "@" || name.includes("@{") || name.startsWith("refs/");
-      const judged = all.filter((name) => !isStricter(name) && oneLine(name) === name);
+      const judged = all.filter((name) => !isStricter(name) && !hasHidden(name) && oneLine(name) === name);
       const refused = judged.filter((name) => branchNameProblem(name) !== undefined);
       expect(acceptedByGit(refused)).toEqual([]);
     }),

@@ -1,3 +1,4 @@
+import { hasHidden } from "../hidden-characters.ts";
 import { oneLine } from "../text.ts";
 
 /**
@@ -16,7 +17,11 @@ const rules: readonly (readonly [broken: (name: string) => boolean, problem: str
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule searches for them.
   [(name) => /[\x00-\x1f\x7f]/.test(name), "contains a control character"],
   [(name) => name.includes(" "), "contains a space"],
-  [(name) => oneLine(name) !== name, "contains an invisible character, or one that changes the direction of writing"],
+  // Also those that an emoji needs: with and without them, two names look the same in many terminals.
+  [
+    (name) => hasHidden(name) || oneLine(name) !== name,
+    "contains an invisible character, or one that changes the direction of writing",
+  ],
   [(name) => /[~^:?*[\\]/.test(name), "contains one of ~ ^ : ? * [ \\"],
   [(name) => name.startsWith("-"), "begins with a hyphen, so commands would take it for an option"],
   [(name) => name.startsWith("/") || name.endsWith("/"), "begins or ends with a slash"],

@@ -1,4 +1,5 @@
 import { arrow, wayLabel } from "./draw/workflow.ts";
+import { plainRun } from "./run-spec.ts";
 import { writeGuard } from "./when.ts";
 import type { Action, AuthorsPromise, Rule, RunSpec, State, Way, Workflow } from "./workflow.ts";
 
@@ -87,7 +88,7 @@ function writeWait(name: string, wait: State["wait"]): readonly string[] {
 
 /** A run on one line, without what is usual and without its prompt. */
 function writeRun({ role, mode, permissions, prompts, window: _window, ...others }: RunSpec): string {
-  const usual: Partial<RunSpec> = { harness: "task", keep: false, marker: "DONE", confirm: false };
+  const usual = plainRun(role);
   const rest = Object.entries(others).filter(([key, value]) => usual[key as keyof RunSpec] !== value);
   const members = prompts === undefined ? [] : [`${prompts.length} prompts`];
   return `${role} (${[mode, `${permissions} permissions`, ...members, ...writeFields("", Object.fromEntries(rest))].join("; ")})`;

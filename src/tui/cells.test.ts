@@ -1,6 +1,7 @@
 import { Terminal } from "@xterm/headless";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { hiddenCharacters } from "../../test/hidden-characters.ts";
 import { clip, filled, safeLine, safeText, widthOf, wrapText } from "./cells.ts";
 import { createScreen } from "./screen.ts";
 
@@ -73,6 +74,13 @@ test("of escape sequences only colours survive, the others become a visible mark
   expect(safeText("a\u001b[31mb\u001b[0m\u001b[2Jc\u001b]0;t\u0007d", true)).toBe("a\u001b[31mb\u001b[0m␛c␛d");
   expect(safeText("a\u001b[31mb\u001b[0m", false)).toBe("ab");
   expect(safeLine(" two\nlines\t and\u202e more ")).toBe("two lines and\ufffd more");
+});
+
+test("a hidden character becomes a mark; what emoji need is left out, because terminals disagree about it", () => {
+  for (const character of hiddenCharacters) expect(safeLine(`x${character}y é${character}é`)).toBe("x\ufffdy é\ufffdé");
+  expect(safeLine("❤️ 1️⃣ 👩‍💻")).toBe("❤ 1\u20e3 👩💻");
+  expect(safeLine("می‌خواهم")).toBe("می‌خواهم");
+  expect(safeText("⣿\u2800⣿", true)).toBe("⣿ ⣿");
 });
 
 test("a style that hides text is left out, and a colour whose number is the same stays", () => {

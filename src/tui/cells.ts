@@ -1,3 +1,4 @@
+import { replaceHidden } from "../hidden-characters.ts";
 import { withoutHiding } from "./sgr.ts";
 
 /** A piece of a line: an SGR sequence, a character with the marks that belong to it, or plain characters. */
@@ -11,14 +12,13 @@ interface Piece {
 
 /**
  * A line of foreign text that is safe to draw: of escape sequences only SGR survives, and only with `isStyled`; every other
- * one becomes ␛. Control characters become their pictures, hidden characters and those that change the direction of writing
- * become U+FFFD.
+ * one becomes ␛. Control characters become their pictures, and what `replaceHidden` finds becomes U+FFFD.
  */
 export function safeText(text: string, isStyled = false): string {
   // Nearly every line has nothing to replace but styles.
   if (sureWidthOf(text) !== undefined)
     return text.includes("\u001b") ? text.replace(styles, (_, codes: string) => (isStyled ? seen(codes) : "")) : text;
-  return text
+  const pictured = text
     .toWellFormed()
     .replace(escapes, (_, codes: string | undefined) =>
       codes === undefined ? "␛" : isStyled ? seen(codes).replace("\u001b", keptMark) : "",
@@ -26,8 +26,10 @@ export function safeText(text: string, isStyled = false): string {
     .replaceAll("\t", "    ")
     .replace(controls, (character) => pictureOf(character.charCodeAt(0)))
     .replaceAll(keptMark, "\u001b")
-    .replace(joining, "")
-    .replace(hidden, "\ufffd");
+    .replace(separators, "\ufffd");
+  // Programs draw with Braille patterns, of which the one without dots is a space.
+  const drawn = isStyled ? pictured.replaceAll("\u2800", " ") : pictured;
+  return replaceHidden(drawn, () => "\ufffd").replace(joining, "");
 }
 
 /** The sequence of these codes, without those that hide text. Programs use few different ones. */
@@ -46,7 +48,7 @@ const styles = /\u001b\[([\d;:]*)m/g;
 
 /** The same on one line: line breaks and runs of spaces become one space. */
 export function safeLine(text: string): string {
-  const line = plain.test(text) ? text : safeText(text.replace(/[\s\u2028\u2029]+/g, " "));
+  const line = plain.test(text) ? text : safeText(text.replace(/[^\S\ufeff]+/g, " "));
   return line.includes("  ") || line.startsWith(" ") || line.endsWith(" ") ? line.replace(/ +/g, " ").trim() : line;
 }
 
@@ -72,11 +74,9 @@ const escapes = new RegExp(
 );
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are replaced.
 const controls = /[\u0001-\u001f\u007f-\u009f]/g;
+const separators = /[\u2028\u2029]/g;
 /** What joins emoji, and chooses their look: terminals disagree about what comes of it, so each is shown by itself. */
-const joining = /[\u200d\ufe00-\ufe0f]/g;
-const hidden =
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is one that is hidden.
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e01ef}]/gu;
+const joining = /[\u200d\ufe0e\ufe0f]/g;
 
 /** How many columns a line takes. */
 export function widthOf(line: string): number {

@@ -1,4 +1,5 @@
 import { Fault } from "../../fault.ts";
+import { replaceHidden } from "../../hidden-characters.ts";
 import type { FileName } from "../../ports/git.ts";
 import type { RunOptions } from "./runner.ts";
 import type { Protocol } from "./settings.ts";
@@ -65,8 +66,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function shown(bytes: Uint8Array): string {
   const text = decoded(bytes);
-  // \p{Cf} includes characters that reverse the writing direction: a name must not look like another name.
-  if (text !== undefined && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"\\]/u.test(text)) return text;
+  // A name must not look like another name.
+  if (text !== undefined && !unlike.test(text) && replaceHidden(text, () => "") === text) return text;
   const parts = [...bytes].map((byte) =>
     byte < 0x20 || byte >= 0x7f
       ? `\\${byte.toString(8).padStart(3, "0")}`
@@ -76,6 +77,9 @@ function shown(bytes: Uint8Array): string {
   );
   return `"${parts.join("")}"`;
 }
+
+/** \p{Cf} includes characters that reverse the writing direction. */
+const unlike = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"\\]/u;
 
 function decoded(bytes: Uint8Array): string | undefined {
   try {

@@ -39,12 +39,12 @@ test("an error is shown with message and code, and at level error with its stack
 
 test("a message can neither control the terminal nor begin a new line", () => {
   const { log, read } = stage();
-  log.info("a\u001b[2Jb\r\n12:00:00 error false \u009b1m \u202e", {
+  log.info("a\u001b[2Jb\r\n12:00:00 error false \u009b1m \u202e\ufe01\u{e0100}", {
     "k\u0007": "v\u001b]0;x\u0007",
     o: { p: "\u009b" },
   });
   expect(read()).toBe(
-    '12:03:11 info  a\\u001b[2Jb\\u000d\\n12:00:00 error false \\u009b1m \\u202e k\\u0007=v\\u001b]0;x\\u0007 o={"p":"\\u009b"}\n',
+    '12:03:11 info  a\\u001b[2Jb\\u000d\\n12:00:00 error false \\u009b1m \\u202e\\ufe01\\u{e0100} k\\u0007=v\\u001b]0;x\\u0007 o={"p":"\\u009b"}\n',
   );
 });
 

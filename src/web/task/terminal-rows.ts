@@ -7,7 +7,7 @@ const colours = /(\u001b\[[\d;:]*m)/;
 export function safeRow(row: string): string {
   return row
     .split(colours)
-    .map((part, i) => (i % 2 === 1 ? part : visible(part.replace(/[\n\t]/g, " "))))
+    .map((part, i) => (i % 2 === 1 ? part : visible(part.replace(/[\n\t\u2800]/g, " "))))
     .join("");
 }
 

@@ -23,7 +23,8 @@ export function ansiPieces(text: string): readonly AnsiPiece[] {
   let style: AnsiStyle = {};
   let from = 0;
   const push = (until: number) => {
-    const part = visible(text.slice(from, until));
+    // Programs draw with Braille patterns, of which the one without dots is a space.
+    const part = visible(text.slice(from, until).replaceAll("\u2800", " "));
     const last = pieces.at(-1);
     if (part === "") return;
     if (last !== undefined && last.style === style) pieces[pieces.length - 1] = { text: last.text + part, style };

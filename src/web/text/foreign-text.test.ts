@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { hiddenCharacters, joinedTexts } from "../../../test/hidden-characters.ts";
 import { attacks } from "../../../test/web/attacks.ts";
 import { ansiPieces } from "./ansi.ts";
 import { markdownHtml } from "./markdown.ts";
@@ -87,6 +88,11 @@ test("long documents of people are read as Markdown: prose, lists, and tables of
 test("hidden characters are seen: controls as pictures, and what changes the direction of writing as numbers", () => {
   expect(visible("safe\u202eexe.txt")).toBe("safe‹U+202E›exe.txt");
   expect(visible("a\u0000b\u001bc\u200bd")).toBe("a␀b␛c‹U+200B›d");
+  for (const character of hiddenCharacters) {
+    const number = `‹U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
+    expect(visible(`x${character}y é${character}é`)).toBe(`x${number}y é${number}é`);
+  }
+  for (const text of joinedTexts) expect(visible(text)).toBe(text);
   expect(visible("lines\r\nstay\n\tas they are – grüße 👩‍💻")).toBe("lines\nstay\n\tas they are – grüße 👩‍💻");
 });
 
@@ -100,6 +106,10 @@ test("of a terminal's text only colours count", () => {
     { text: "own", style: { bold: true, fg: "#010203" } },
     { text: "bc", style: {} },
   ]);
+});
+
+test("in a terminal's text, a Braille pattern without dots is a space", () => {
+  expect(ansiPieces("⣿\u2800⣿")).toEqual([{ text: "⣿ ⣿", style: {} }]);
 });
 
 test("no escape sequence, whole or cut off, gets through to the text of a screen", () => {

@@ -1,14 +1,18 @@
+import { replaceHidden } from "../../hidden-characters.ts";
+
 /**
- * Foreign text with its hidden characters made visible: control characters as their pictures (␛), and characters that are
- * invisible or change the direction of writing as their numbers (‹U+202E›). Line breaks and tabs stay.
+ * Foreign text with its hidden characters made visible: control characters as their pictures (␛), and what `replaceHidden`
+ * finds as its numbers (‹U+202E›). Line breaks and tabs stay.
  */
 export function visible(text: string): string {
   if (plain.test(text)) return text;
-  return text
+  const named = (character: string) => `‹${codeOf(character)}›`;
+  const seen = text
     .toWellFormed()
     .replace(/\r\n/g, "\n")
     .replace(controls, (character) => String.fromCodePoint(0x2400 + (character.codePointAt(0) ?? 0)))
-    .replace(hidden, (character) => `‹${codeOf(character)}›`);
+    .replace(otherControls, named);
+  return replaceHidden(seen, named);
 }
 
 /** The same on one line. */
@@ -23,6 +27,4 @@ function codeOf(character: string): string {
 const plain = /^[\n\t\x20-\x7e]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are replaced.
 const controls = /[\u0000-\u0008\u000b-\u001f]/g;
-/** C1 controls, bidirectional marks, zero-width characters, fillers and tags. Joiners stay: emoji and scripts need them. */
-const hidden =
-  /[\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e007f}]/gu;
+const otherControls = /[\u007f-\u009f\u2028\u2029]/g;
