@@ -80,7 +80,8 @@ export function socketRequest(request: SocketRequest): Promise<SocketAnswer> {
 }
 
 /**
- * Sends a request and passes on the bytes of the answer as they arrive. Returns a function that closes the connection.
+ * Sends a request and passes on the bytes of the answer as they arrive. Returns a function that closes the connection. While the
+ * daemon has no room for another connection, it tries again for some seconds.
  */
 export function openStream(
   { socket: path, method, path: target, headers, body = "" }: SocketRequest,
@@ -88,16 +89,50 @@ export function openStream(
   onEnd: () => void,
   onError: (error: unknown) => void,
 ): () => void {
-  const socket = connect(path);
   const length = body === "" ? [] : [`content-type: application/json`, `content-length: ${Buffer.byteLength(body)}`];
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value.replace(/[\r\n]/g, " ")}`);
-  socket.write(
-    `${[`${method} ${target} HTTP/1.0`, "host: localhost", ...length, ...lines].join("\r\n")}\r\n\r\n${body}`,
-  );
-  socket.on("data", onBytes);
-  socket.on("end", onEnd);
-  socket.on("error", onError);
-  return () => socket.destroy();
+  const text = `${[`${method} ${target} HTTP/1.0`, "host: localhost", ...length, ...lines].join("\r\n")}\r\n\r\n${body}`;
+  const end = endOfBusy();
+  let hangUp = () => {};
+  const open = () => {
+    const socket = connect(path);
+    socket.write(text);
+    socket.on("data", onBytes);
+    socket.on("end", onEnd);
+    socket.on("error", (error) => {
+      const timer = againLater(error, end, open);
+      if (timer === undefined) return onError(isFull(error) ? busyDaemon(error) : error);
+      hangUp = () => clearTimeout(timer);
+    });
+    hangUp = () => socket.destroy();
+  };
+  open();
+  return () => hangUp();
+}
+
+/** How long a daemon that has no room for another connection is asked again; milliseconds. */
+const busyTimeout = 5_000;
+export const endOfBusy = () => performance.now() + busyTimeout;
+
+/** If a connection was not made because the daemon has no room, and it is not the end, opens another soon. */
+export function againLater(error: unknown, end: number, open: () => void): NodeJS.Timeout | undefined {
+  if (!isFull(error) || performance.now() > end) return undefined;
+  // Of many that wait, each tries at another moment.
+  return setTimeout(open, 20 + Math.random() * 60);
+}
+
+/** Whether so many connections wait for the daemon that the system made no other; nothing was sent. */
+export function isFull(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "EAGAIN";
+}
+
+export function busyDaemon(cause: unknown): Fault {
+  const seconds = busyTimeout / 1_000;
+  return new Fault("daemon.busy", `The daemon is busy: for ${seconds} s it had no room for another connection.`, {
+    retry: "later",
+    hint: "Nothing was sent. Try again. If it lasts, end the program that opens so many connections to the daemon's socket.",
+    cause,
+  });
 }
 
 export function readHead(bytes: Buffer): { status: number; headers: Record<string, string>; end: number } | undefined {

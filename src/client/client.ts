@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import { createClient, type ErrorBody, faultOf, type Given, pathOf, type Route } from "../api/client.ts";
 import { createEventReader } from "../api/event-stream.ts";
 import { type Routes, routes } from "../api/routes.ts";
+import { againLater, busyDaemon, endOfBusy, isFull } from "../api/socket-request.ts";
 import type { EventView } from "../api/tasks.ts";
 import { Fault } from "../fault.ts";
 import { chooseCredential } from "../home/credential.ts";
@@ -87,10 +88,17 @@ function createSender({ home = homeFolder(process.env), url, token }: ClientOpti
           ? {}
           : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
       };
-      // One connection for each request: a kept-alive connection would keep the caller's process running.
-      const asking = httpRequest({ ...where, method, path, headers, agent: false }, resolve);
-      asking.on("error", (error: NodeJS.ErrnoException) => reject(unreachable(error, url ?? home)));
-      asking.end(body);
+      const end = endOfBusy();
+      const open = () => {
+        // One connection for each request: a kept-alive connection would keep the caller's process running.
+        const asking = httpRequest({ ...where, method, path, headers, agent: false }, resolve);
+        asking.on("error", (error: NodeJS.ErrnoException) => {
+          if (againLater(error, end, open) !== undefined) return;
+          reject(isFull(error) ? busyDaemon(error) : unreachable(error, url ?? home));
+        });
+        asking.end(body);
+      };
+      open();
     });
 }
 

@@ -41,14 +41,27 @@ test("half-sent requests of strangers over TCP take few connections, and end nei
     `GET /v1/stream HTTP/1.1\r\nHost: ${stage.tcp.address}\r\nAuthorization: Bearer ${stage.human}\r\n\r\n`,
   );
   await expect.poll(() => stream.said).toContain("200 OK");
-  const strangers = await Promise.all(Array.from({ length: 100 }, () => open(head())));
-  await expect.poll(() => strangers.filter(({ closed }) => closed).length).toBe(36);
+  const strangers = await Promise.all(Array.from({ length: 300 }, () => open(head())));
+  await expect.poll(() => strangers.filter(({ closed }) => closed).length).toBe(44);
   expect(stream.closed).toBe(false);
   expect((await ask(stage.tcp, "/v1/status", { headers: bearer(stage.human) })).status).toBe(200);
   expect((await stage.ask("/v1/status")).status).toBe(200);
   // A stranger whose request is whole is still answered.
   expect((await ask(stage.tcp, "/v1/status")).status).toBe(401);
 });
+
+test.each(["tcp", "socket"] as const)(
+  "a person whose request comes after 200 newer connections is answered, over %s",
+  async (to) => {
+    const person = await open("", to);
+    const status = `GET /v1/status HTTP/1.1\r\nHost: ${to === "tcp" ? stage.tcp.address : "localhost"}\r\n`;
+    const strangers = await Promise.all(Array.from({ length: 200 }, () => open(`${status}\r\n`, to)));
+    // The daemon has accepted them.
+    await expect.poll(() => strangers.every(({ said, closed }) => closed || said.includes("401"))).toBe(true);
+    person.write(`${status}Authorization: Bearer ${stage.human}\r\n\r\n`);
+    await expect.poll(() => person.said, { timeout: 5_000 }).toContain("200 OK");
+  },
+);
 
 test("an agent that opens many connections to the socket keeps neither a person nor thirty other agents out", async () => {
   const stream = await open(

@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -213,7 +215,7 @@ describe("a cookie", () => {
     expect((await over("/v1/status", { headers: both })).status).toBe(200);
   });
 
-  test("counts also after another one of the same name, which a server on another port has set", async () => {
+  test("counts also beside another one of the same name, which a server on another port has set; if it was replaced, nobody is signed in", async () => {
     const browser = await signedIn();
     const name = browser.cookie.split("=")[0];
     for (const cookie of [
@@ -301,6 +303,16 @@ describe("a cookie", () => {
     expect(codeOf(await signIn(unused))).toEqual([401, "caller.unknown"]);
     const { status, json } = await stage.ask(`/v1/web/sessions/${browsers[1].id}`, { method: "DELETE" });
     expect([status, json.error.hint]).toEqual([404, "To list those that are: signalbox web --sessions"]);
+  });
+
+  test("that ends while the body of a request is under way changes nothing; of one that is still signed in the body may take its time", async () => {
+    const body = JSON.stringify({ text: "Too late." });
+    const late = await startSlowly(of(await signedIn()), body);
+    await stage.ask("/v1/web/sessions", { method: "DELETE" });
+    expect(await late()).toContain("401 Unauthorized");
+    expect(stage.asked.filter((name) => name === "commentTask")).toEqual([]);
+    const patient = await startSlowly(of(await signedIn()), body);
+    expect(await patient()).toContain("200 OK");
   });
 
   test("is over when the port for browsers is closed, also if a configured port stays open; so are its streams and links", async () => {
@@ -478,6 +490,18 @@ describe("the page", () => {
   });
 });
 
+test("a run whose credential is revoked while the body of its request is under way changes nothing", async () => {
+  const json = { project: "coffee", workflow: "default", summary: "Brew", branch: "slow" };
+  const { id } = (await stage.ask("/v1/tasks", { json })).json.task;
+  await expect.poll(async () => (await stage.core.store.getTask(id))?.task.runs.worker?.key).toBe("worker#1");
+  const { token } = (await stage.ask(`/v1/tasks/${id}/runs`, { json: { role: "worker" } })).json;
+  const late = await startSlowly(bearer(token), JSON.stringify({ text: "My run is over." }), id);
+  await stage.core.callers.revoke(id, "worker#1");
+  expect(await late()).toContain("401 Unauthorized");
+  const { events } = (await stage.ask("/v1/events?limit=5000")).json;
+  expect(JSON.stringify(events)).not.toContain("My run is over.");
+});
+
 test("large answers are compressed over TCP where the client takes it, small ones and those of the socket never", async () => {
   const headers = { ...bearer(stage.human), "accept-encoding": "gzip" };
   const plain = await over("/v1/openapi.json", { headers: bearer(stage.human) });
@@ -499,6 +523,30 @@ function fetchBytes(path: string, headers: Record<string, string>) {
       .on("error", reject)
       .end();
   });
+}
+
+/** Begins to comment on a task: the head and half of the body. The function that it returns sends the rest, and returns the answer. */
+async function startSlowly(headers: Readonly<Record<string, string>>, body: string, task = "mild") {
+  const { address } = stage.tcp;
+  const [host, port] = address.split(":");
+  const socket = connect(Number(port), host);
+  let said = "";
+  socket.setEncoding("utf8").on("data", (text) => {
+    said += text;
+  });
+  const length = { host: address, "content-type": "application/json", "content-length": String(body.length) };
+  const lines = Object.entries({ ...headers, ...length, connection: "close" }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  socket.write([`POST /v1/tasks/${task}/comments HTTP/1.1`, ...lines, "", body.slice(0, 5)].join("\r\n"));
+  // The daemon has identified who asks once a later request is answered.
+  await over("/v1/status", { headers: bearer(stage.human) });
+  await over("/v1/status", { headers: bearer(stage.human) });
+  return async () => {
+    socket.write(body.slice(5));
+    await once(socket, "close");
+    return said;
+  };
 }
 
 /** Opens an event stream, and waits for its first bytes. */

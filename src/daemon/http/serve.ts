@@ -63,7 +63,7 @@ export async function serveSocket(ports: ServePorts, path: string): Promise<Sock
   rmSync(path, { force: true, recursive: true });
   const { server, upgrades } = createDoor(ports, {
     address: undefined,
-    strangers: createStrangers(maxStrangers.socket),
+    strangers: createStrangers(maxStrangers),
   });
   await listen(server, { path });
   chmodSync(path, 0o600);
@@ -79,7 +79,7 @@ export async function serveSocket(ports: ServePorts, path: string): Promise<Sock
 
 /** Listens on TCP, for browsers, on this machine only. */
 export async function serveTcp(ports: ServePorts, port: number): Promise<Listening> {
-  const strangers = createStrangers(maxStrangers.tcp);
+  const strangers = createStrangers(maxStrangers);
   const door = { address: "", publicOrigin: () => ports.publicOrigin?.() ?? "", strangers };
   const { server, upgrades } = createDoor(ports, door);
   await listen(server, { host: "127.0.0.1", port });
@@ -90,20 +90,19 @@ export async function serveTcp(ports: ServePorts, port: number): Promise<Listeni
 
 /**
  * How many connections may be open on which no person has made a request. Every program of this machine can connect to the TCP
- * port; a browser opens six at once. On the socket, thirty agents have a few each, and one that opens many must leave room for
- * the person.
+ * port; on the socket, thirty agents have a few each. One that opens many must leave room for the person, whose connection is a
+ * stranger's too until the daemon has read from it: it is closed only if so many newer ones come first.
  */
-const maxStrangers = { tcp: 64, socket: 256 };
-/** How many connections of persons may be open besides: on the socket for 200 terminals, 100 event feeds and some requests. */
-const maxOfPersons = { tcp: 192, socket: 320 };
+const maxStrangers = 256;
+/** How many connections of persons may be open besides: for 200 terminals, 100 event feeds and some requests. */
+const maxOfPersons = 320;
 
 const match = createMatcher<Route>(Object.values(routes) as readonly Route[]);
 
 function createDoor(ports: ServePorts, door: Door) {
   const server = createServer(slow, answerer(ports, door));
   server.on("connection", door.strangers.add);
-  const way = door.address === undefined ? "socket" : "tcp";
-  server.maxConnections = maxStrangers[way] + maxOfPersons[way];
+  server.maxConnections = maxStrangers + maxOfPersons;
   // Without a listener, a connection that cannot be accepted because no file descriptor is left would end the daemon.
   server.on("error", (error) => ports.log.warn("A connection could not be accepted", { error }));
   const upgrades = createUpgrades({
@@ -174,9 +173,13 @@ async function answer(ports: ServePorts, door: Door, request: IncomingMessage, r
   const [target] = splitTarget(request.url ?? "/");
   const isOutside = door.address !== undefined && target !== "/v1" && !target.startsWith("/v1/");
   if (isOutside && (await ports.page?.serve(request, response))) return;
-  const { route, path, asked: about, kind, whenOver } = await admit(ports, door, request);
-  checkWire(route.query, about.query, "The query");
+  const admitted = await admit(ports, door, request);
+  const { route, path, kind } = admitted;
+  checkWire(route.query, admitted.asked.query, "The query");
+  const isWhole = request.complete;
   const sent = await readBody(request, route);
+  // While a body was under way, its browser may have been signed out, or its run have ended.
+  const { asked: about, whenOver } = isWhole ? admitted : await admit(ports, door, request);
   const body = sent === undefined ? {} : sent;
   if (route.body !== undefined) checkWire(route.body, body, "The body");
   else if (sent !== undefined) throw new Fault("request.body", "This takes no body.");
