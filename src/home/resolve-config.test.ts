@@ -43,6 +43,7 @@ test("without any settings the defaults apply", () => {
     requireTests: false,
     protect: [],
     ports: "20000-20999",
+    presets: {},
     diskLimit: "50GB",
     tickets: "files",
     ticketsLabel: "ready",

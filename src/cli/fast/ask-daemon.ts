@@ -33,8 +33,17 @@ const probeTimeout = 10_000;
  * still answers other requests; a daemon that does not is a fault.
  */
 export async function askDaemon(asker: Asker, question: Question): Promise<SocketAnswer> {
-  // Before the timer: this throws if the home belongs to another user, and a timer left behind would keep us alive.
   const request = requestOf(asker, question);
+  const answer = await sendPatiently(asker, request);
+  if (answer.status !== unauthorised || request.headers.authorization !== undefined) return answer;
+  // The first daemon of a home creates the person's token before it listens: it may not have existed when we looked for it.
+  const again = requestOf(asker, question);
+  return again.headers.authorization === undefined ? answer : sendPatiently(asker, again);
+}
+
+const unauthorised = 401;
+
+function sendPatiently(asker: Asker, request: SocketRequest): Promise<SocketAnswer> {
   return new Promise((resolve, reject) => {
     const hangUp = new AbortController();
     let timer: NodeJS.Timeout | undefined;
