@@ -88,9 +88,11 @@ test("tasks are shown live in groups, read, answered and cancelled with keys alo
   await screen.shows(/coffee#2: The task is not over\./);
   screen.press("x");
   await screen.shows(/Cancel the task ──[\s\S]*Press y to do it/);
+  // A key that comes right after the question is no answer; one that comes after the answer clears what it says.
   await eventually(async () => {
+    if (!screen.screen().includes("Press y to do it")) return true;
     screen.press("Home");
-    return /Nothing was done\./.test(screen.screen()) || undefined;
+    return undefined;
   });
   expect((await stage.task(id)).outcome).toBeNull();
   screen.press("x");

@@ -136,7 +136,7 @@ test("only y answers a question, and only once the question was on the screen", 
   expect(press(armed, "y")[1]).toEqual([{ do: "perform", ask: merge }]);
   for (const key of ["Enter", "Y", "n", "Escape", "q", "Ctrl+C"]) {
     const [left, effects] = press(armed, key);
-    expect([key, effects, left.overlay]).toEqual([key, [], undefined]);
+    expect([key, effects, left.overlay, left.notice?.text]).toEqual([key, [], undefined, "Nothing was done."]);
   }
   expect(update(armed, { kind: "paste", text: "y" }, keys)[1]).toEqual([]);
 });
