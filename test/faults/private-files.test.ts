@@ -13,8 +13,9 @@ function readableByOthers(folder: string, root = folder): readonly string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     if (exempt.includes(relative(root, path))) return [];
-    const found = lstatSync(path);
-    if (found.isSymbolicLink()) return [];
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    // The draft of a file that the daemon has published meanwhile.
+    if (found === undefined || found.isSymbolicLink()) return [];
     const own = (found.mode & 0o077) === 0 ? [] : [`${relative(root, path)} ${(found.mode & 0o777).toString(8)}`];
     // Nobody else reaches the content of a private folder of the trash or of a harness.
     const isDeep = relative(root, path).split("/").length > 3;
