@@ -1,6 +1,15 @@
 import { apply, type Decision, type TaskEvent } from "./decision.ts";
 import { rejected } from "./move.ts";
-import { freshProofs, givenInPlace, mergesTask, noteProofs, runsTests } from "./proofs.ts";
+import {
+  type Deed,
+  deedOf,
+  freshProofs,
+  givenInPlace,
+  mergesTask,
+  noteProofs,
+  promisesToCheck,
+  runsTests,
+} from "./proofs.ts";
 import type { Facts, Request } from "./request.ts";
 import { hold } from "./take-rule.ts";
 import type { Proof, Task } from "./task.ts";
@@ -21,34 +30,38 @@ export function keepPromises(
   facts: Facts,
 ): Decision {
   if (workflow.promises.length === 0 || (decision.kind !== "moved" && decision.kind !== "stayed")) return decision;
-  const noted = noteProofs(workflow, before, decision, facts);
+  const deed = deedOf(workflow, before, decision.events, facts);
+  const noted = noteProofs(deed, decision);
   const early = brokenByMerging(workflow, noted, facts);
-  const broken = brokenPromise(workflow, before, noted, facts) ?? early;
+  const broken = brokenPromise(deed, noted.task) ?? early;
   if (broken === undefined) return noted;
   const what = broken === early ? `Merging in "${before.status}"` : whatItDoes(before, decision);
   const text = `${what} would break the promise ${broken.written}: ${whyBroken(broken)}`;
   if ("actor" in request && request.actor.role === "human")
     return rejected({ code: "promise", text, fix: `See which promises are kept: signalbox task explain ${before.id}` });
-  return noteProofs(workflow, before, heldInstead(workflow, before, decision, text), facts);
+  const held = heldInstead(workflow, before, decision, text);
+  return held.kind === "stayed" ? noteProofs(deedOf(workflow, before, held.events, facts), held) : held;
 }
 
-/** The first promise that a decision with its proofs noted breaks; undefined where it breaks none. */
-export function brokenPromise(
-  workflow: Workflow,
-  before: Task,
-  decision: Decision,
-  facts: Facts,
-): AuthorsPromise | undefined {
-  if (decision.kind !== "moved" && decision.kind !== "stayed") return undefined;
-  const { task, events } = decision;
-  const move = events.find(({ type }) => type === "task.moved");
-  return workflow.promises.find((promise) => {
-    if (promise.kind === "never_same_run_as") return givenInPlace(workflow, promise, before, events, facts);
-    if (move === undefined) return false;
-    if (promise.kind === "within") return promise.of === task.status && (task.visits[promise.of] ?? 0) > promise.visits;
-    if (promise.to !== task.status) return false;
-    return promise.kind === "never_by" ? promise.roles.includes(move.by) : !isGiven(promise.evidence, task, facts);
-  });
+/** The first promise that a decision breaks; undefined where it breaks none. `after` is the task with its proofs noted. */
+export function brokenPromise(deed: Deed, after: Task): AuthorsPromise | undefined {
+  const { workflow, move } = deed;
+  for (const promise of promisesToCheck(workflow, move && after.status))
+    if (isBroken(deed, promise, after)) return promise;
+  return undefined;
+}
+
+function isBroken(deed: Deed, promise: AuthorsPromise, after: Task): boolean {
+  switch (promise.kind) {
+    case "never_same_run_as":
+      return givenInPlace(deed, promise);
+    case "within":
+      return (after.visits[promise.of] ?? 0) > promise.visits;
+    case "never_by":
+      return deed.move !== undefined && promise.roles.includes(deed.move.by);
+    case "after":
+      return !isGiven(promise.evidence, after, deed.facts);
+  }
 }
 
 /**

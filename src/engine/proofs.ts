@@ -1,4 +1,5 @@
 import type { Decision, TaskEvent } from "./decision.ts";
+import { stateOf } from "./enter.ts";
 import { givenCommit } from "./judging.ts";
 import type { Facts } from "./request.ts";
 import { matches } from "./take-rule.ts";
@@ -7,64 +8,125 @@ import type { Action, AuthorsPromise, Gate, PromisedEvidence, RunSpec, State, Wo
 
 // What happened to a task of that which promises ask for. Decisions note it in the task; `verify` asks the same functions.
 
+/** A decision that changes the task. */
+export type Changing = Extract<Decision, { kind: "moved" | "stayed" }>;
+
 /** What one event does to the evidence: gives it, takes it back, or neither. */
 export type Change = Proof | "withdrawn" | undefined;
 
-/** The evidence that promises of the workflow ask for, each once. */
-function evidenceWanted(workflow: Workflow): readonly PromisedEvidence[] {
-  const before = evidenceOf.get(workflow);
-  if (before !== undefined) return before;
-  const wanted = new Map<string, PromisedEvidence>();
-  for (const promise of workflow.promises)
-    if (promise.kind === "after") wanted.set(promise.evidence.key, promise.evidence);
-  const found = [...wanted.values()];
-  evidenceOf.set(workflow, found);
-  return found;
+/** The promises of a workflow, sorted by what has to be looked at. Every decision asks, so each workflow is sorted once. */
+interface SortedPromises {
+  /** The evidence that promises ask for, each once. */
+  readonly wanted: readonly PromisedEvidence[];
+  readonly aboutRuns: readonly AuthorsPromise[];
+  /** By state: the promises that a move to it can break, in the order of the file. Those about runs are among them. */
+  readonly aboutStates: ReadonlyMap<string, readonly AuthorsPromise[]>;
 }
 
-// A cache: every decision asks.
-const evidenceOf = new WeakMap<Workflow, readonly PromisedEvidence[]>();
+/** The promises that a decision can break: one that moves the task to `to`, or does not move it. */
+export function promisesToCheck(workflow: Workflow, to: string | undefined): readonly AuthorsPromise[] {
+  const { aboutRuns, aboutStates } = sortedPromises(workflow);
+  return (to === undefined ? undefined : aboutStates.get(to)) ?? aboutRuns;
+}
 
-/** What a decision does to the evidence, its last word counting. `before` is the task before it. */
-export function changeOf(
-  workflow: Workflow,
-  wanted: PromisedEvidence,
-  before: Task,
-  events: readonly TaskEvent[],
-  facts: Facts,
-): Change {
+let lastSorted: { readonly workflow: Workflow; readonly sorted: SortedPromises } | undefined;
+const sortedOf = new WeakMap<Workflow, SortedPromises>();
+
+function sortedPromises(workflow: Workflow): SortedPromises {
+  if (lastSorted?.workflow === workflow) return lastSorted.sorted;
+  const sorted = sortedOf.get(workflow) ?? sortPromises(workflow);
+  sortedOf.set(workflow, sorted);
+  lastSorted = { workflow, sorted };
+  return sorted;
+}
+
+function sortPromises({ promises }: Workflow): SortedPromises {
+  const wanted = new Map<string, PromisedEvidence>();
+  for (const promise of promises) if (promise.kind === "after") wanted.set(promise.evidence.key, promise.evidence);
+  const isAboutRuns = ({ kind }: AuthorsPromise) => kind === "never_same_run_as";
+  const targetOf = (promise: AuthorsPromise) =>
+    promise.kind === "never_same_run_as" ? [] : [promise.kind === "within" ? promise.of : promise.to];
+  const about = (to: string) => promises.filter((each) => isAboutRuns(each) || targetOf(each).includes(to));
+  return {
+    wanted: [...wanted.values()],
+    aboutRuns: promises.filter(isAboutRuns),
+    aboutStates: new Map(promises.flatMap(targetOf).map((to) => [to, about(to)])),
+  };
+}
+
+/** What a decision did, as far as promises look at it. */
+export interface Deed {
+  readonly workflow: Workflow;
+  /** The task before it. */
+  readonly before: Task;
+  /** The state that the task was in. */
+  readonly state: State;
+  readonly events: readonly TaskEvent[];
+  /** The move, if it moved the task. */
+  readonly move: TaskEvent | undefined;
+  /** The gates of the ways that the move may have taken; none where it passed none. */
+  readonly gates: readonly Gate[];
+  readonly facts: Facts;
+}
+
+export function deedOf(workflow: Workflow, before: Task, events: readonly TaskEvent[], facts: Facts): Deed {
+  const state = stateOf(workflow, before.status);
+  const move = events.find(({ type }) => type === "task.moved");
+  return {
+    workflow,
+    before,
+    state,
+    events,
+    move,
+    gates: move === undefined ? noGates : gatesPassed(state, move),
+    facts,
+  };
+}
+
+function gatesPassed({ out }: State, { data }: TaskEvent): readonly Gate[] {
+  // Most moves pass no gate.
+  if (!Array.isArray(data.evidence) || data.evidence.length === 0) return noGates;
+  const ways = out[String(data.to)];
+  if (ways === undefined) return noGates;
+  return ways.length === 1 && ways[0] !== undefined ? ways[0].gates : ways.flatMap(({ gates }) => gates);
+}
+
+const noGates: readonly Gate[] = [];
+
+/** What a decision does to the evidence, its last word counting. */
+export function changeOf(deed: Deed, wanted: PromisedEvidence): Change {
   let change: Change;
-  for (const event of events) change = changeBy(workflow, wanted, before, event, facts) ?? change;
+  for (const event of deed.events) change = changeBy(deed, wanted, event) ?? change;
   return change;
 }
 
-function changeBy(workflow: Workflow, wanted: PromisedEvidence, before: Task, event: TaskEvent, facts: Facts): Change {
-  const state = workflow.states[before.status];
-  if (state === undefined) return undefined;
+function changeBy(deed: Deed, wanted: PromisedEvidence, event: TaskEvent): Change {
   switch (wanted.kind) {
     case "merged":
-      return merged(state, event, facts);
+      return merged(deed, event);
     case "tests":
-      return tested(state, before, event, facts);
+      return tested(deed, event);
     case "gate":
-      return personsWord(wanted.by, state, event, facts) ?? passed(workflow, wanted, state, event, facts);
+      return personsWord(deed, wanted.by, event) ?? (event === deed.move ? passed(deed, wanted) : undefined);
     case "result":
-      return personsWord(wanted.by, state, event, facts) ?? answered(workflow, wanted, state, before, event, facts);
+      return personsWord(deed, wanted.by, event) ?? answered(deed, wanted, event);
   }
 }
 
-function merged({ do: work }: State, event: TaskEvent, { numbers, head }: Facts): Change {
+function merged({ state, facts: { numbers, head } }: Deed, event: TaskEvent): Change {
   const isSeen = event.type === "task.moved" && numbers.merged === 1;
-  const isDone = event.type === "task.worked" && event.data.word === "ok" && lastOf(work, mergesTask);
+  const isDone = event.type === "task.worked" && event.data.word === "ok" && lastOf(state.do, mergesTask);
   return isSeen || isDone ? { role: "engine", commit: head } : undefined;
 }
 
-function tested({ do: work }: State, { tested: record }: Task, event: TaskEvent, { head }: Facts): Change {
+function tested({ state, before, facts }: Deed, event: TaskEvent): Change {
+  const { do: work } = state;
+  const { tested: record } = before;
   if (event.type !== "task.worked" || !work.some(runsTests)) return undefined;
   const { word } = event.data;
   if (word === "tests" || word === "untested") return "withdrawn";
   if (word !== "ok" || !lastOf(work, runsTests) || (record?.word ?? "ok") !== "ok") return undefined;
-  return { role: "engine", commit: record?.commit ?? head };
+  return { role: "engine", commit: record?.commit ?? facts.head };
 }
 
 /** Whether the work has the action, and nothing after it that may commit. */
@@ -92,38 +154,32 @@ function commits({ name, params }: Pick<Action, "name" | "params">): boolean {
  * states `continue` only tries again what has failed.
  */
 function personsWord(
+  { state, facts }: Deed,
   by: readonly string[] | undefined,
-  { wait }: State,
   { type, by: who, data }: TaskEvent,
-  { head }: Facts,
 ): Change {
   if (who !== "human" || !by?.includes("human")) return undefined;
   const isMove = type === "task.moved" && data.cause === "asked";
-  const isYes = type === "task.continued" && wait.kind === "human";
-  return isMove || isYes ? { role: "human", commit: head } : undefined;
+  const isYes = type === "task.continued" && state.wait.kind === "human";
+  return isMove || isYes ? { role: "human", commit: facts.head } : undefined;
 }
 
 function passed(
-  workflow: Workflow,
+  { workflow, gates, facts }: Deed,
   { section, verdict, by }: Extract<PromisedEvidence, { kind: "gate" }>,
-  state: State,
-  event: TaskEvent,
-  facts: Facts,
 ): Change {
-  const gates = gatesPassed(state, event).filter((gate) => gate.section === section);
-  if (gates.length === 0) return undefined;
-  // Where another way to the same state asks for another verdict, the event does not say which one it was.
-  if (verdict !== undefined && gates.some((gate) => gate.verdict !== verdict)) return "withdrawn";
+  let isPassed = false;
+  for (const gate of gates) {
+    if (gate.section !== section) continue;
+    // Where another way to the same state asks for another verdict, the event does not say which one it was.
+    if (verdict !== undefined && gate.verdict !== verdict) return "withdrawn";
+    isPassed = true;
+  }
+  if (!isPassed) return undefined;
   const writers = writersOf(workflow, section, facts);
   // A person may write every section, in the place of the role that owns it.
   const counts = by === undefined || writers.every((role) => role === "human" || by.includes(role));
   return counts ? { role: writers[0] ?? "", commit: facts.head } : undefined;
-}
-
-/** The gates of the ways that a move may have taken; none where it passed none. */
-function gatesPassed({ out }: State, event: TaskEvent): readonly Gate[] {
-  if (event.type !== "task.moved" || !Array.isArray(event.data.evidence)) return [];
-  return (out[String(event.data.to)] ?? []).flatMap(({ gates }) => gates);
 }
 
 /** Who wrote a section or, where that is not known, everybody who may have. */
@@ -135,19 +191,16 @@ function writersOf({ owners, roles }: Workflow, section: string, { artifacts }: 
 }
 
 function answered(
-  workflow: Workflow,
+  { workflow, state, before, facts }: Deed,
   { fields, by }: Extract<PromisedEvidence, { kind: "result" }>,
-  state: State,
-  before: Task,
   event: TaskEvent,
-  { head }: Facts,
 ): Change {
   const run = answeredBy(state, before, event);
   if (run?.result === undefined || (by !== undefined && !by.includes(run.role))) return undefined;
   const { properties = {} } = workflow.schemas[run.result] ?? {};
   if (!Object.keys(fields).every((field) => Object.hasOwn(properties, field))) return undefined;
   if (!matches(fields, event.set.results?.[run.result])) return "withdrawn";
-  return { role: run.role, commit: head || givenCommit(before) };
+  return { role: run.role, commit: facts.head || givenCommit(before) };
 }
 
 /** The run whose answer the state waited for, if the event is about a new answer of it. */
@@ -161,22 +214,18 @@ function answeredBy({ wait }: State, before: Task, { type, set }: TaskEvent): Ru
 
 /** The run of `other` that gave what only `role` is there to give: a verdict, or an answer of its schema. */
 export function givenInPlace(
-  workflow: Workflow,
+  { workflow, before, state, events, gates, facts }: Deed,
   { role, other }: Extract<AuthorsPromise, { kind: "never_same_run_as" }>,
-  before: Task,
-  events: readonly TaskEvent[],
-  facts: Facts,
 ): boolean {
-  const state = workflow.states[before.status];
-  if (state === undefined) return false;
-  return events.some((event) => {
-    const verdicts = gatesPassed(state, event).filter(({ section, verdict }) => {
-      return verdict !== undefined && workflow.owners[section]?.includes(role) === true;
-    });
-    if (verdicts.some(({ section }) => writersOf(workflow, section, facts).includes(other))) return true;
+  for (const { section, verdict } of gates) {
+    const isForRole = verdict !== undefined && workflow.owners[section]?.includes(role) === true;
+    if (isForRole && writersOf(workflow, section, facts).includes(other)) return true;
+  }
+  for (const event of events) {
     const run = answeredBy(state, before, event);
-    return run?.role === other && run.result !== undefined && answersOf(workflow, role).has(run.result);
-  });
+    if (run?.role === other && run.result !== undefined && answersOf(workflow, role).has(run.result)) return true;
+  }
+  return false;
 }
 
 /** The schemas that the answers of a role's runs have. */
@@ -214,12 +263,15 @@ export function freshProofs(workflow: Workflow, task: Task, { head }: Facts): Ta
   const { proofs } = task;
   if (proofs === undefined) return undefined;
   let mayMove: boolean | undefined;
-  const kept = Object.entries(proofs).filter(([, { commit }]) => {
+  const isFresh = (commit: string) => {
     if (commit !== "" && head !== "") return commit === head;
     mayMove ??= mayCommit(workflow, task);
     return !mayMove;
-  });
-  return kept.length === Object.keys(proofs).length ? proofs : Object.fromEntries(kept);
+  };
+  for (const key in proofs)
+    if (!isFresh(proofs[key]?.commit ?? ""))
+      return Object.fromEntries(Object.entries(proofs).filter(([, { commit }]) => isFresh(commit)));
+  return proofs;
 }
 
 /** A person's word about a commit that a role has already judged does not hide who judged it. */
@@ -228,11 +280,11 @@ function isKnown(before: Proof | undefined, { role, commit }: Proof): boolean {
 }
 
 /** Notes in the task what a decision did to the evidence that promises ask for. */
-export function noteProofs(workflow: Workflow, before: Task, decision: Decision, facts: Facts): Decision {
-  if (decision.kind !== "moved" && decision.kind !== "stayed") return decision;
+export function noteProofs(deed: Deed, decision: Changing): Changing {
+  const { workflow, before, facts } = deed;
   let proofs = freshProofs(workflow, before, facts);
-  for (const wanted of evidenceWanted(workflow)) {
-    const change = changeOf(workflow, wanted, before, decision.events, facts);
+  for (const wanted of sortedPromises(workflow).wanted) {
+    const change = changeOf(deed, wanted);
     if (change === "withdrawn" && proofs?.[wanted.key] !== undefined)
       proofs = Object.fromEntries(Object.entries(proofs).filter(([key]) => key !== wanted.key));
     else if (change !== undefined && change !== "withdrawn" && !isKnown(proofs?.[wanted.key], change))

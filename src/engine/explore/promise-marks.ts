@@ -1,6 +1,5 @@
 import type { TaskEvent } from "../decision.ts";
-import { changeOf, givenInPlace } from "../proofs.ts";
-import type { Facts } from "../request.ts";
+import { changeOf, type Deed, deedOf, givenInPlace } from "../proofs.ts";
 import type { Task } from "../task.ts";
 import type { AuthorsPromise, Workflow } from "../workflow.ts";
 import type { Step } from "./step.ts";
@@ -20,7 +19,8 @@ export function marksOf(workflow: Workflow, before: World, step: Step, { events 
   if (telling.length === 0) return "";
   const facts = factsOf({ workspace: before.workspace, sections: step.sections ?? noSections }, step);
   let marks = "";
-  for (const promise of promises) marks += markOf(workflow, promise, before.task, telling, facts);
+  const deed = deedOf(workflow, before.task, telling, facts);
+  for (const promise of promises) marks += markOf(promise, deed);
   return /[^-]/.test(marks) ? marks : "";
 }
 
@@ -36,17 +36,11 @@ const meaningful: ReadonlySet<TaskEvent["type"]> = new Set<TaskEvent["type"]>([
   "dialogue.answered",
 ]);
 
-function markOf(
-  workflow: Workflow,
-  promise: AuthorsPromise,
-  task: Task,
-  events: readonly TaskEvent[],
-  facts: Facts,
-): string {
-  const move = events.find(({ type }) => type === "task.moved");
+function markOf(promise: AuthorsPromise, deed: Deed): string {
+  const { move } = deed;
   switch (promise.kind) {
     case "after": {
-      const change = changeOf(workflow, promise.evidence, task, events, facts);
+      const change = changeOf(deed, promise.evidence);
       const enters = move?.data.to === promise.to;
       const mark = change === undefined ? "-" : change === "withdrawn" ? "w" : "g";
       return enters ? (mark === "-" ? "a" : mark.toUpperCase()) : mark;
@@ -54,9 +48,9 @@ function markOf(
     case "never_by":
       return move?.data.to === promise.to && promise.roles.includes(move.by) ? "x" : "-";
     case "never_same_run_as":
-      return givenInPlace(workflow, promise, task, events, facts) ? "x" : "-";
+      return givenInPlace(deed, promise) ? "x" : "-";
     case "within":
-      return visitsMark(promise.of, task, events);
+      return visitsMark(promise.of, deed.before, deed.events);
   }
 }
 

@@ -4,7 +4,7 @@ import { decideWithoutPromises } from "../decide.ts";
 import type { Decision, Effect, TaskEvent } from "../decision.ts";
 import { workspaceAfter } from "../enter.ts";
 import { brokenPromise } from "../promises.ts";
-import { noteProofs } from "../proofs.ts";
+import { deedOf, noteProofs } from "../proofs.ts";
 import type { Facts } from "../request.ts";
 import type { Task } from "../task.ts";
 import { resolve } from "../when.ts";
@@ -56,8 +56,10 @@ const maxRepeats = 1_000_000;
 export function takeStep(workflow: Workflow, world: World, step: Step): Taken | undefined {
   let broken: AuthorsPromise | undefined;
   const note: Note = (before, decision, facts) => {
-    const noted = noteProofs(workflow, before, decision, facts);
-    broken ??= brokenPromise(workflow, before, noted, facts);
+    if (decision.kind !== "moved" && decision.kind !== "stayed") return decision;
+    const deed = deedOf(workflow, before, decision.events, facts);
+    const noted = noteProofs(deed, decision);
+    broken ??= brokenPromise(deed, noted.task);
     return noted;
   };
   const look: Look = (now) => {
