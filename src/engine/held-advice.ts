@@ -64,7 +64,7 @@ function dismissals({ id, held, ledger }: Task): readonly string[] {
   const isNamed = (finding: string) => new RegExp(`\\b${finding}\\b`).test(held?.reason ?? "");
   const [first] = open.filter((finding) => held?.word === "invalid" && isNamed(finding.id));
   const dismiss = `signalbox task findings ${id} dismiss ${first?.id}`;
-  return first === undefined ? [] : [`If ${first.id} is none, dismiss it first: ${dismiss}`];
+  return first === undefined ? [] : [`If ${first.id} is not a defect, dismiss it first: ${dismiss}`];
 }
 
 /** The states that a person can move the task to instead. */
