@@ -75,7 +75,7 @@ async function settle<T>({ path, isSent, send, find }: Sending<T>): Promise<T> {
 function unsettled(path: string, error: unknown): unknown {
   if (isGone(error)) return lostAnswer(path, error);
   if (error instanceof Fault && error.code === "caller.unknown" && process.env.SIGNALBOX_TOKEN) {
-    const { code, message } = lostAnswer(path, error, "By now this run is over.");
+    const { code, message } = lostAnswer(path, error, "This run is over.");
     return new Fault(code, message, { hint: "It can no longer ask for anything. Stop here.", cause: error });
   }
   if (!(error instanceof Fault) && !isNotRunning(error)) return error;

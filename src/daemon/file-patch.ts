@@ -20,7 +20,7 @@ export interface FileOrder {
 const pageSize = { lines: 2_000, bytes: 1024 * 1024, longestLine: 10_000 } as const;
 const blank: PatchPart = { bytes: new Uint8Array(), lines: 0, hasMore: false, hidden: [] };
 
-/** A page of the patch of one file. A binary file is named, and has no text. */
+/** Reads a page of one file's patch. A binary file has no text. */
 export async function readFilePatch(own: ProjectWorkspaces, order: FileOrder): Promise<FilePatch> {
   const after = lineOf(order.next);
   const page: PatchPage = { after, ...pageSize };

@@ -7,7 +7,7 @@ import { configFor } from "./make-task.ts";
 import { type Choice, withPreset } from "./presets.ts";
 import { projectOf } from "./project.ts";
 
-/** The models of a project as its configuration is now: what tiers stand for, and which may take the place of which. */
+/** The current models of a project: which model each tier means, and which models may replace others. */
 export function modelsIn(ports: Pick<Core, "home" | "places" | "config" | "store">) {
   const modelsOf = async (project: string) => {
     const { modelTiers, modelFallback } = configFor(ports, await projectOf(ports.store, project));
@@ -16,7 +16,7 @@ export function modelsIn(ports: Pick<Core, "home" | "places" | "config" | "store
   return { modelsOf, tiersOf: async (project: string) => (await modelsOf(project)).tiers };
 }
 
-/** A change of a task: a preset of the configuration that it names gives it settings. */
+/** Adds the settings of a preset to a change of a task, if the change names one. */
 export async function withConfiguredPreset<Change extends Choice>(
   core: Pick<Core, "home" | "places" | "config" | "store">,
   { project, workflow }: Pick<Task, "project" | "workflow">,
@@ -28,7 +28,7 @@ export async function withConfiguredPreset<Change extends Choice>(
   return { ...change, ...withPreset(loaded, workflow, presets.value, change) };
 }
 
-/** Continues the tasks that are held for want of a model that a tier has now. */
+/** Continues the tasks that were held because a tier had no model, and that tier has one now. */
 export async function continueMapped(core: Core): Promise<void> {
   for (const project of await core.store.listProjects()) {
     const tiers = configFor(core, project).modelTiers.value;

@@ -56,8 +56,8 @@ export async function missingRepository(
 
 /** Why no task gets a workspace. Fewer folders may exist: a task that waits for a person has its place too. */
 export function allTaken(project: string, size: number): string {
-  const places = size === 1 ? `The only place of ${project} is` : `All ${size} places of ${project} are`;
-  return `${places} taken by tasks that have begun; one that waits for a person keeps its place.`;
+  const slots = size === 1 ? `The only slot of ${project} is` : `All ${size} slots of ${project} are`;
+  return `${slots} taken by ${size === 1 ? "a task that has" : "tasks that have"} begun; a task that waits for a person keeps its slot.`;
 }
 
 const pageSize = 500;

@@ -9,7 +9,7 @@ import type { Core } from "./core.ts";
 import { type LandingPlace, placeOf } from "./landing-place.ts";
 import type { ProjectWorkspaces } from "./workspaces/project-workspaces.ts";
 
-// Whether the work that is to be merged is the work that was reviewed, and what of it the person was shown last.
+// Compares the work that is to be merged with the work that was reviewed, and with what the person has seen.
 
 /** Work that has moved since it was judged. */
 export interface Unreviewed {
@@ -17,15 +17,15 @@ export interface Unreviewed {
   readonly commit: string;
   /** How many commits were not there when it was judged. */
   readonly commits: number;
-  /** How many of them are of other branches, which a merge has brought in without any change; missing where none are. */
+  /** How many of them belong to other branches, and came in by a merge without changing a file; missing if none. */
   readonly swallowed?: number;
 }
 
 /**
- * What of a task's work nobody has judged; undefined where its workflow does not judge, and where merging the judged commit
- * would give the same files: a merge of the target into the branch, or a rebase, adds nothing. A merge that has brought in commits
- * that the target lacks does, even if it left their changes out: git would consider them merged. `remote`: the target's commit on the
- * remote, where the merge is made there.
+ * The part of a task's work that nobody has judged. Undefined where the workflow has no judge, and where merging the
+ * judged commit would give the same files: rebasing the branch, or merging the target into it, adds no work. Merging
+ * another branch does, even if that merge discards its changes: git would consider its commits merged. `remote` is the
+ * target's commit on the remote, where the merge is made there.
  */
 export async function unreviewedWork(
   own: ProjectWorkspaces,
@@ -36,7 +36,7 @@ export async function unreviewedWork(
 ): Promise<Unreviewed | undefined> {
   const { judged } = task;
   if (judged === undefined || judged.commit === commit) return undefined;
-  // On an older tip, a merge that takes new commits of the target over looks like new work, and one that undoes them like none.
+  // Compared with an outdated target, merging its new commits would look like new work, and undoing them like no work.
   const target = remote ?? (await place.start());
   const isSame = target !== undefined && (await givesSame(own, target, judged.commit, commit));
   const swallowed = isSame ? await broughtIn(own, target, judged.commit, commit) : 0;
@@ -46,8 +46,8 @@ export async function unreviewedWork(
 }
 
 /**
- * How many commits entered by merges since the work was judged. They do not descend from the judged commit or, if the work was
- * rebased since, are not in its first-parent history.
+ * How many commits of other branches were merged into the work since it was judged. Such a commit does not descend from
+ * the judged one; if the work was rebased since, it is not in the first-parent history.
  */
 async function broughtIn({ control }: ProjectWorkspaces, onto: string, judged: string, now: string): Promise<number> {
   const added = await control.listCommits(now, [onto, judged]);
@@ -106,7 +106,10 @@ export function unreviewedTrouble(
   };
 }
 
-/** Why a person's word must not merge the work: nobody has reviewed a part of it, and the person was not shown the present commit. */
+/**
+ * Why a person's approval must not merge the work: a part of it is unreviewed, and they were not shown the current
+ * commit.
+ */
 export async function unseenWork(
   core: Core,
   task: Task,
@@ -191,7 +194,7 @@ export async function lastSeenCommit({ store }: Pick<Core, "store">, { id }: Tas
 }
 
 /**
- * A person merges work that nobody has judged: it counts as judged by the person, if the person was shown the present commit.
+ * When a person merges unreviewed work, it counts as judged by them. They must have been shown the current commit.
  */
 export async function judgeUnreviewed(core: Core, task: Task, commit: string): Promise<void> {
   if (task.judged === undefined || task.judged.commit === commit) return;

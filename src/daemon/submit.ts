@@ -169,7 +169,7 @@ async function decideOnce(
   const open = await store.openEffects(id);
   const unchanged = { stored, from, mayGoOn: false };
   if (open.length > 0 && saysAllIsDone(request))
-    return { decision: { kind: "ignored", why: "The task owes effects by now." }, ...unchanged };
+    return { decision: { kind: "ignored", why: "Meanwhile the task owes new effects." }, ...unchanged };
   const first = decide(workflow, task, request, withOwed(withUnstarted(facts, task, open), task, open));
   const owes = open.length > 0;
   const decision = owes ? first : settledAtOnce(workflow, first, facts);

@@ -255,7 +255,7 @@ export const eventTypes = {
     data: { findings: "id, severity, file, line and title" },
   },
   "finding.dismissed": {
-    when: "a person decides that findings are none",
+    when: "a person decides that findings are not defects",
     data: { findings: "their ids", reason: "what the person said" },
   },
   "plan.edited": {

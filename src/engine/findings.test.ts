@@ -342,11 +342,13 @@ describe("a person's decision", () => {
       fix: "Findings: F1, F2.",
     });
     const fixed = review(ledger, [{ id: "F1", state: "fixed" }, { id: "F2" }]).ledger;
-    expect(takeDecision(fixed, ["F1"], "dismissed", "")).toMatchObject({ problem: "F1 is fixed already, by critic." });
+    expect(takeDecision(fixed, ["F1"], "dismissed", "")).toMatchObject({
+      problem: "F1 was already marked as fixed by critic.",
+    });
     const dismissed = takeDecision(ledger, ["F1"], "dismissed", "");
     if ("problem" in dismissed) throw new Error(dismissed.problem);
     expect(takeDecision(dismissed.ledger, ["F1"], "approved", "")).toMatchObject({
-      problem: "F1 is dismissed already, by a person.",
+      problem: "F1 was already marked as dismissed by a person.",
     });
   });
 

@@ -27,8 +27,8 @@ export interface Finding {
   /** The review that found it, from 1; of a person's own finding, the last review before it. */
   readonly round: number;
   /**
-   * open: nobody has decided. approved: a person wants it fixed. dismissed: it is none. fixed: a reviewer says so. noted: it
-   * was found late and is small, and blocks nothing.
+   * open: nobody has decided. approved: a person wants it fixed. dismissed: it is not a defect. fixed: a reviewer says so.
+   * noted: it was found late and is small, and blocks nothing.
    */
   readonly state: "open" | "approved" | "dismissed" | "fixed" | "noted";
   /** The role that brought it into this state, or `human`. */

@@ -8,7 +8,7 @@ import type { Way, Workflow } from "./workflow.ts";
 /** What a refusal of unreviewed work says; `heldAdvice` recognises it. */
 export const notReviewed = "Nobody has reviewed the difference.";
 
-/** What a person can do about a task that is held, a line each, and what is said about it. */
+/** Why a task is held, and what a person can do about it, one line for each possibility. */
 export function heldAdvice(
   workflow: Workflow | undefined,
   task: Task,
@@ -38,8 +38,8 @@ export function heldAdvice(
 }
 
 /**
- * What a person can do, a line each, where the workflow cannot start the state's agent again, so that to continue the held task is
- * refused.
+ * What a person can do where the workflow cannot start the state's agent again, so that the engine refuses to continue
+ * the held task. One line for each possibility.
  */
 export function onlyElsewhere(
   workflow: Workflow | undefined,
@@ -56,13 +56,15 @@ export function onlyElsewhere(
   return [`Its agent cannot be started again here, so ${first}`, ...others.map((other) => `Or ${other}`)];
 }
 
-/** A review that leaves findings without an answer is refused; a person can dismiss them, then the review is tried again. */
+/**
+ * The engine refuses a review that leaves findings without an answer. A person can dismiss them, then retry the review.
+ */
 function dismissals({ id, held, ledger }: Task): readonly string[] {
   const open = (ledger?.findings ?? []).filter(({ state }) => isUnsettled(state));
   const isNamed = (finding: string) => new RegExp(`\\b${finding}\\b`).test(held?.reason ?? "");
   const [first] = open.filter((finding) => held?.word === "invalid" && isNamed(finding.id));
   const dismiss = `signalbox task findings ${id} dismiss ${first?.id}`;
-  return first === undefined ? [] : [`If ${first.id} is none, dismiss it first: ${dismiss}`];
+  return first === undefined ? [] : [`If ${first.id} is not a defect, dismiss it first: ${dismiss}`];
 }
 
 /** The states that a person can move the task to instead. */
@@ -72,7 +74,7 @@ function otherWays(workflow: Workflow | undefined, task: Task): readonly string[
     return [];
   const isFree = ({ by, gates, when }: Way) => by?.includes("human") === true && gates.length + when.length === 0;
   const { all, toAgents } = waysBack(workflow, state);
-  // An agent that mends what the engine's own work has failed for must be told what.
+  // If the state's own work failed, such as its tests, an agent can only fix that if somebody tells it what is wrong.
   const tells = task.held.again === "do" ? toAgents : [];
   return all
     .filter((to) => state.out[to]?.some(isFree))
@@ -89,12 +91,12 @@ function whoResolves(workflow: Workflow | undefined, { status }: Task): string {
   return back.length === 1 ? "Let its agent resolve it" : "See how to resolve it in the workspace";
 }
 
-/** What a person can do about work that has moved since its verdict, a line each. */
+/** What a person can do about work that has changed since its verdict, one line for each possibility. */
 export function unreviewedAdvice(workflow: Workflow, task: Task): readonly string[] {
   const { id, status, held, phase } = task;
   const state = workflow.states[status];
   const back = state === undefined ? [] : waysBack(workflow, state).toAgents;
-  // Work that is refused while it is under way holds the task.
+  // A refusal while the state's own work is being done holds the task.
   const isToBeHeld = held !== undefined || phase === "doing";
   const isWorkflows = mergesOnWord(workflow, isToBeHeld ? { ...task, held: held ?? pending } : task);
   const then = isWorkflows

@@ -45,7 +45,7 @@ export function waitOf(workflow: Workflow, wait: WaitProgress, { role }: RunSpec
 export function outdatedAnswer(workflow: Workflow, task: Task, { role }: RunSpec, { head }: Facts): string | undefined {
   const given = givenCommit(task);
   if (!workflow.judges.includes(role) || given === "" || head === "" || given === head) return undefined;
-  return `${role} was given ${short(given)}, but the branch is at ${short(head)} by now.`;
+  return `${role} was given ${short(given)}, but the branch is at ${short(head)}.`;
 }
 
 /** What an answer is about; empty where its role does not judge. */

@@ -23,7 +23,7 @@ export function decideMove(
   let closed: readonly Way[] | undefined;
   for (const way of ways) {
     if (way.by !== undefined && !way.by.includes(actor.role)) continue;
-    // The loader made sure that the guards of one pair exclude each other for one asker.
+    // At most one way between two states is open to a role: the loader refuses guards that can hold together.
     if (!allHold(way.when, workflow, task, facts)) {
       closed = closed === undefined ? [way] : [...closed, way];
       continue;

@@ -287,7 +287,7 @@ test("where a finding was approved that no review calls fixed, the need says so 
   expect(at({})?.text).toBe("Merge. You approved F1, and no review says that it is fixed.");
   expect(at({})?.fix.split("\n")).toEqual([
     `Let it go to PR_REVIEW first: signalbox task approve ${id}`,
-    `To merge without a fix, dismiss what is none: signalbox task findings ${id} dismiss F1 -m "Why"`,
+    `To merge without a fix, dismiss findings that are not defects: signalbox task findings ${id} dismiss F1 -m "Why"`,
     `Send it back: signalbox task request-changes ${id}`,
   ]);
   expect(at({ reviewed_again: 1 })?.fix).not.toContain("task approve");

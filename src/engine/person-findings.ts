@@ -37,12 +37,12 @@ export function takeDecision(
       return { problem: `There is no finding ${show(id)}.`, fix };
     }
     if (finding.state === "dismissed" || finding.state === "fixed") {
-      const problem = `${id} is ${finding.state} already, by ${finding.by === "human" ? "a person" : finding.by}.`;
-      return { problem, fix: "Only findings that are open, approved or noted can be decided." };
+      const problem = `${id} was already marked as ${finding.state} by ${finding.by === "human" ? "a person" : finding.by}.`;
+      return { problem, fix: "You can only decide about findings that are open, approved or noted." };
     }
   }
   const decide = (finding: Finding): Finding => {
-    // What was said for a fix says nothing about why the finding is none.
+    // What was said for a fix says nothing about why the finding is not a defect.
     const said = note || (state === "approved" ? noteOf(finding) : "");
     if (finding.state === state && said === noteOf(finding)) return finding;
     // Prompts ask about open findings, but not about those that are only noted.

@@ -15,26 +15,27 @@ export interface Item {
 
 export type Size = "S" | "M" | "L";
 
-/** What can be known of a plan before any of it runs. Items are numbers: their places in the plan. */
+/** What a plan says about its order before any item runs. An item is a number here: its place in the plan. */
 export interface PlanOrder {
   readonly places: ReadonlyMap<string, number>;
   readonly needs: readonly (readonly number[])[];
   readonly dependents: readonly (readonly number[])[];
   /** Topological, otherwise as in the plan. Items that are on a cycle or need one are missing. */
   readonly sorted: readonly number[];
-  /** How many items the longest chain of needs before an item has. */
+  /** For each item, the length of the longest chain of needs before it. */
   readonly levels: readonly number[];
   /** For each item, the work of all others that share a file with it. */
   readonly crowds: readonly number[];
   /** The most urgent item first. */
   readonly ranked: readonly number[];
-  /** The files of each item, and for a file all files that it shares something with. */
+  /** The files of each item. A file is a number, too. */
   readonly files: readonly (readonly number[])[];
+  /** The files that can share a path with this one; each may be a glob. */
   readonly overlaps: (file: number) => readonly number[];
   readonly fileCount: number;
 }
 
-// A plan is asked about after each change of a child, and is the same each time.
+// A cache: the engine asks for the order after each change of a child, and the plan stays the same.
 const known = new WeakMap<readonly Item[], PlanOrder>();
 
 export function planOrder(items: readonly Item[]): PlanOrder {
@@ -92,8 +93,8 @@ function crowdsOf(
 }
 
 /**
- * How long the sizes take, compared with each other. Measured with the plans of `bench/team.ts`: wherever the truth lies
- * between 1 : 2 : 3 and 1 : 4 : 16, these cost at most 0.3 % of the time more than the true ratio would.
+ * The relative duration of each size. If the true ratio is anywhere between 1 : 2 : 3 and 1 : 4 : 16, a plan takes at
+ * most 0.3 % longer with these weights than with the true ones (measured with the plans of `bench/team.ts`).
  */
 export const weights: Readonly<Record<Size, number>> = { S: 1, M: 3, L: 8 };
 
@@ -102,14 +103,15 @@ function weightOf(item: Item | undefined): number {
 }
 
 /**
- * How much earlier an item starts for each unit of work that shares a file with it: then others are left that can run beside
- * the rest of them. More than this avoids no more shared files in `bench/team.ts`, and takes longer.
+ * How much more urgent an item gets for each unit of work that shares a file with it. If such items start early, the
+ * items that can run beside the others are left for later. In `bench/team.ts` a larger factor avoids no more conflicts,
+ * and takes longer.
  */
 const crowdFactor = 2;
 
 /**
- * The items that `counts` accepts, most urgent first: those with the longest chain of dependents, by size and themselves
- * included, and those whose files many others need; of equals the first in the plan.
+ * Sorts the items that `counts` accepts, the most urgent first. An item is urgent if the work of its longest chain of
+ * dependents, itself included, is large, and if many other items need its files. Of equals the first in the plan wins.
  */
 export function rank(
   items: readonly Item[],
@@ -128,7 +130,7 @@ export function rank(
   return [...items.keys()].filter(counts).sort((a, b) => (urgencies[b] ?? 0) - (urgencies[a] ?? 0) || a - b);
 }
 
-/** The pairs of items that share a file although none of the two waits for the other, with the first file of each pair. */
+/** The pairs of items that share a file although neither item waits for the other, with the first shared file. */
 export function sharedFiles(
   items: readonly Item[],
 ): readonly { readonly one: string; readonly other: string; readonly file: string }[] {

@@ -20,7 +20,7 @@ export interface Question {
   readonly choices: readonly string[];
 }
 
-/** Who answered, besides that it was a person: the chat that the answer came through, and the name there. */
+/** Which person answered: `via` is the chat that the answer came through, `who` the person's name there. */
 export interface Voice {
   readonly via?: string;
   readonly who?: string;
@@ -36,7 +36,7 @@ export function questionId(task: Pick<Task, "id" | "entry" | "log" | "wait">): s
   return isTalking(task) ? `${id}.${entry}.${log.filter(({ from }) => from === "agent").length}` : `${id}.${entry}`;
 }
 
-/** The task and the stay that a question belongs to; undefined where the text is no question's id. */
+/** The task and the stay that a question belongs to; undefined if the text is not the id of a question. */
 export function readQuestionId(text: string): { readonly task: string; readonly entry: number } | undefined {
   const [, task, entry] = /^([a-z][a-z0-9]*)\.(\d{1,9})(?:\.\d{1,9})?$/.exec(text) ?? [];
   return task === undefined ? undefined : { task, entry: Number(entry) };
@@ -77,7 +77,7 @@ interface Written {
   readonly asker: string;
 }
 
-/** The question that a task asks by waiting in its state; undefined where an approval is all that it needs. */
+/** The question that a task asks by waiting in its state; undefined where it only needs an approval. */
 export function stateQuestion(
   workflow: Workflow,
   task: Task,

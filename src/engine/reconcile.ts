@@ -15,7 +15,7 @@ export function recordedState(workflow: Workflow, task: Task, { isRaised, hasSta
   // A task that waits for a slot is at its beginning, perhaps again: there is no result to work on.
   if (task.runCount > 0 && state !== undefined && state.wait.kind !== "slot") {
     if (task.phase === "doing") return "done";
-    // Between two works of the engine, or at its end until its workspace is released.
+    // Either the engine's next work follows directly, or the task is done and its workspace is not yet released.
     const isNext = state.outcome === "done" ? task.workspace !== "" : state.wait.kind === "none" && state.do.length > 0;
     if (task.phase === "entering" && isNext) return "done";
   }
@@ -176,6 +176,7 @@ export function whyNotFrom(
   };
 }
 
+/** What a person can do next with an agent, for each of its states. */
 export function next(name: string): Readonly<Record<AgentState, string>> {
   return {
     idle: `Give it a ticket: signalbox crew assign ${name} TICKET`,

@@ -119,7 +119,7 @@ export function undecidedFindings(workflow: Workflow, task: Task): Reason | unde
   const decide = `signalbox task findings ${task.id}`;
   const fix = [
     `Approve what is to be fixed: ${decide} approve ${first.id}`,
-    `Dismiss what is none: ${decide} dismiss ${first.id} -m "Why"`,
+    `Dismiss what is not a defect: ${decide} dismiss ${first.id} -m "Why"`,
     `To go on with what is approved so far: signalbox task continue ${task.id} --yes`,
   ].join("\n");
   return { code: "undecided", text: `${are} undecided: ${named.join("; ")}${more}.`, fix };
@@ -135,7 +135,7 @@ export function unfixedFindings(workflow: Workflow, { id, status, ledger }: Task
   const [it, are] = left.length === 1 ? ["it", "is"] : ["they", "are"];
   const text = `You approved ${left.join(", ")}, and no review says that ${it} ${are} fixed.`;
   const dismiss = `signalbox task findings ${id} dismiss ${left.join(" ")} -m "Why"`;
-  return { code: "unreviewed", text, fix: `To merge without a fix, dismiss what is none: ${dismiss}` };
+  return { code: "unreviewed", text, fix: `To merge without a fix, dismiss findings that are not defects: ${dismiss}` };
 }
 
 /** The state that an approval leads to while findings are unfixed; undefined where it only holds the task. */

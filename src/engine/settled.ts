@@ -35,7 +35,7 @@ export function wentIdle(
   if (task.wait.reminded >= maxReminders) {
     return hold(workflow, task, {
       word: "idle",
-      reason: `${name} is quiet. ${missing || "It has not said what is next."}`,
+      reason: `${name} is quiet. ${missing || "It has not said what comes next."}`,
       answer: undefined,
       again: "wait",
     });

@@ -13,7 +13,7 @@ import type { Held, Task } from "./task.ts";
 import { allHold, countFailure, covers, fieldValue, holds, isAccident, writeGuard } from "./when.ts";
 import type { Limits, Rule, Scalar, State, Way, Workflow } from "./workflow.ts";
 
-/** Ends the wait. If it ended with ok, the state's own work comes before the rules. */
+/** Ends the wait of a state. After `ok` the state's own work (`do`) comes next, otherwise its rules. */
 export function endWait(workflow: Workflow, task: Task, ending: Ending, facts: Facts, by = "engine"): Decision {
   const state = stateOf(workflow, task.status);
   if (ending.word !== "ok") return takeRule(workflow, task, ending, facts, by);
@@ -24,7 +24,10 @@ export function endWait(workflow: Workflow, task: Task, ending: Ending, facts: F
 /** How often an agent is told which evidence is missing before the rules are tried with `missing`. */
 const maxToldMissing = 1;
 
-/** The wait and the work ended. Without the state's evidence `ok` does not count: the agent starts again, and is told why. */
+/**
+ * Ends the wait and the work. If the state's evidence is missing, `ok` does not count: the agent starts again, and is
+ * told why.
+ */
 function conclude(workflow: Workflow, task: Task, ending: Ending, facts: Facts, by = "engine"): Decision {
   const state = stateOf(workflow, task.status);
   const { wait } = state;
@@ -118,7 +121,7 @@ interface Ending {
   readonly reason: string;
   /** The validated answer, where the run gave one. */
   readonly answer: unknown;
-  /** What `continue` would start again. */
+  /** What a person's `continue` starts again. */
   readonly again: Held["again"];
 }
 
@@ -148,7 +151,7 @@ export function takeRule(workflow: Workflow, task: Task, ending: Ending, facts: 
   );
 }
 
-/** Why no rule follows from an answer: what was answered, and what the rules for that answer ask for besides. */
+/** Why no rule applies to an answer: what the answer was, and which guards of the rules for it do not hold. */
 function whyUncovered(workflow: Workflow, task: Task, state: State, ending: Ending, facts: Facts): string {
   const { answer, word } = ending;
   const fields = [...new Set(state.rules.flatMap(({ result = {} }) => Object.keys(result)))];
@@ -164,8 +167,8 @@ function whyUncovered(workflow: Workflow, task: Task, state: State, ending: Endi
 const maxAnswer = 200;
 
 /**
- * An agent that could not bring what its state asks for is not asked again if a rule covers that in the meantime: a person may
- * have dismissed what it should have fixed.
+ * A task that was held because its evidence was missing does not start the agent again if a rule covers that now: a
+ * person may have dismissed the finding that the agent should have fixed.
  */
 export function noLongerHeld(
   workflow: Workflow,
@@ -255,7 +258,9 @@ function escalate(
   return way === undefined ? undefined : enter(workflow, task, way, by, "escalated", facts, reason);
 }
 
-/** An ending that the workflow leaves to a person. The reason why the task came here says more than how its wait ended. */
+/**
+ * An ending that the workflow leaves to a person. Adds why the task came here, which says more than how its wait ended.
+ */
 function left(task: Task, ending: Ending): Ending {
   const before = task.reason === "" ? "" : ` Before that: ${task.reason}`;
   const reason = `"${task.status}" ended with ${ending.word}, which the workflow leaves to a person.${before}`;
@@ -280,7 +285,7 @@ function whyHeld({ name }: State, { reason, word }: Ending): string {
   return reason || `"${name}" ended with ${word}, and no rule covers that.`;
 }
 
-/** Puts an event before the events of a decision about the task that the event leads to. */
+/** Puts an event before the events of a decision; the decision was made about the task as that event leaves it. */
 export function after(event: TaskEvent, decision: Decision): Decision {
   if (decision.kind === "ignored" || decision.kind === "rejected") return decision;
   return { ...decision, events: [event, ...decision.events] };

@@ -572,7 +572,7 @@ transitions:
     expect(blocked).toEqual([
       {
         reason:
-          "The only place of tiny is taken by tasks that have begun; one that waits for a person keeps its place.",
+          "The only slot of tiny is taken by a task that has begun; a task that waits for a person keeps its slot.",
         fix: expect.stringContaining("signalbox project update tiny --pool-size 2"),
       },
     ]);

@@ -253,7 +253,7 @@ test("a started part without a workspace counts as waiting, with the reason", as
       {
         item: "b",
         state: "waiting",
-        why: expect.stringMatching(/^It waits for a workspace. The only place of .+ is taken by/),
+        why: expect.stringMatching(/^It waits for a workspace. The only slot of .+ is taken by/),
       },
     ],
   });

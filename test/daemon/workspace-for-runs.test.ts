@@ -81,7 +81,7 @@ test("while all workspaces are taken a task waits for one, explain says so, and 
   await expect
     .poll(explain, patience)
     .toContainEqual(
-      "The only place of coffee is taken by tasks that have begun; one that waits for a person keeps its place.",
+      "The only slot of coffee is taken by a task that has begun; a task that waits for a person keeps its slot.",
     );
   expect((await core.store.getTask("b2222"))?.task.held).toBeUndefined();
   await move("b1111", "over");

@@ -52,9 +52,9 @@ test("a person in a task's workspace is told that signalbox does nothing for peo
   const { code, stderr } = await stage.signalbox(["task", "explain", "."], workspace);
   expect([code, stderr]).toEqual([
     1,
-    expect.stringContaining("signalbox does nothing for a person: the caller could be the agent."),
+    expect.stringContaining("signalbox refuses a person's commands: the caller could be the agent."),
   ]);
   stage.env.SHELL = "/bin/true";
   const shell = await stage.signalbox(["task", "shell", "cup"], folder);
-  expect(shell.stderr).toContain("Here signalbox does nothing for a person: leave this shell before you use it.");
+  expect(shell.stderr).toContain("Here signalbox refuses a person's commands: leave this shell before you use it.");
 });

@@ -135,7 +135,9 @@ test("a finding that a person dismissed is not opened again, however a later rou
     judge([{ id: "F1" }, { id: "F2" }, reworded]);
     expect([task.status, ...states()]).toEqual(["gate", "F1 approved", "F2 approved", "F3 dismissed"]);
   }
-  expect(reasonsOf(decided("approved", "F3"))).toMatchObject([{ text: "F3 is dismissed already, by a person." }]);
+  expect(reasonsOf(decided("approved", "F3"))).toMatchObject([
+    { text: "F3 was already marked as dismissed by a person." },
+  ]);
 });
 
 test("only the judge says that an approved finding is fixed, and no judge can dismiss it", () => {
@@ -161,7 +163,9 @@ test("a decision about an unknown or closed finding is refused with its own sent
   const { decided, states } = afterFirstRound();
   const before = states();
   expect(reasonsOf(decided("dismissed", "F1", "F9"))).toMatchObject([{ text: 'There is no finding "F9".' }]);
-  expect(reasonsOf(decided("approved", "F3"))).toMatchObject([{ text: "F3 is dismissed already, by a person." }]);
+  expect(reasonsOf(decided("approved", "F3"))).toMatchObject([
+    { text: "F3 was already marked as dismissed by a person." },
+  ]);
   expect(states()).toEqual(before);
 });
 

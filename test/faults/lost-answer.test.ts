@@ -118,7 +118,7 @@ test("an agent whose credential was revoked meanwhile learns that its run is ove
   expect(lost).toContain("200 OK");
   const { code, stderr } = await asked.ran;
   expect(code).toBe(1);
-  expect(stderr).toContain("The daemon ended before it answered. By now this run is over.");
+  expect(stderr).toContain("The daemon ended before it answered. This run is over.");
   expect(await movesTo("reviewing")).toHaveLength(1);
   expect((await history()).filter(({ type }) => type === "request.rejected")).toEqual([]);
 });

@@ -1043,13 +1043,13 @@ describe("a file that is not plain YAML is refused", () => {
   test("a duplicate key", () => {
     const { text, line, column } = marked(edit(whole, "version: 1\n", "version: 1\n¦name: c\n"));
     expect(place(text)).toEqual([
-      `b.yml:${line}:${column} error: The key "name" is already used above. Make one of the two.`,
+      `b.yml:${line}:${column} error: The key "name" is already used above. Merge the two, or remove one.`,
     ]);
   });
   test("a duplicate key in a state", () => {
     const { text, line, column } = marked(edit(whole, "    ask: Merge\n", "    ask: Merge\n    ¦ask: Merge\n"));
     expect(place(text)).toEqual([
-      `b.yml:${line}:${column} error: The key "ask" is already used above. Make one of the two.`,
+      `b.yml:${line}:${column} error: The key "ask" is already used above. Merge the two, or remove one.`,
     ]);
   });
   test("tabs as indentation", () => {

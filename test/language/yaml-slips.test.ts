@@ -96,7 +96,11 @@ const slips: readonly Slip[] = [
     "prompts:\n  a: ¦@reviewer\n",
     'A value cannot begin with "@". If it is text, put it in quotes: "…".',
   ],
-  ["a key twice", "version: 1\n¦version: 1\n", 'The key "version" is already used above. Make one of the two.'],
+  [
+    "a key twice",
+    "version: 1\n¦version: 1\n",
+    'The key "version" is already used above. Merge the two, or remove one.',
+  ],
   [
     "a tag that nobody knows",
     "name: ¦!label b\n",

@@ -18,7 +18,10 @@ export interface Workspace {
   readonly hasFiles: boolean;
 }
 
-/** `repository` is asked for its worktrees too: their folders may be gone, or may no longer lead to it. */
+/**
+ * Finds the workspace in a folder. If the folder is gone, or no longer leads to a repository, it looks among the
+ * worktrees of `repository`.
+ */
 export async function findWorkspace(
   run: RunGit,
   folder: string,

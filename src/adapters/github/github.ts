@@ -56,8 +56,8 @@ type OpenGithub = (address: string, settings: GithubSettings) => Promise<Forge |
 
 /**
  * The forge behind the address of a remote; undefined if that is not GitHub, or there is no token for it. A client is
- * cached per host and token, with its answers and limits, until GitHub refuses the token. A configuration that names
- * a variable for the token asks for a forge: a daemon without that variable, such as one that an agent has started, must not do
+ * cached per host and token, with its answers and limits, until GitHub refuses the token. If the configuration names a
+ * variable for the token, a missing variable is a fault: a daemon that an agent has started must not silently work
  * without the forge.
  */
 export function createOpenGithub({ env, now }: GithubPorts): OpenGithub {

@@ -64,7 +64,7 @@ export function githubTickets(client: GithubClient, repository: ForgeRepository,
   }
 }
 
-/** A ticket may depend on an issue that is not a ticket; whether that one is closed must be known. */
+/** The closed ones among the issues that tickets depend on and that are not tickets themselves. */
 async function closedElsewhere(
   tickets: readonly Ticket[],
   one: (id: string) => Promise<Issue | undefined>,

@@ -100,7 +100,7 @@ async function examine(check: Check, fix: boolean): Promise<readonly Line[]> {
       mended: i === 0 ? mended : undefined,
     }));
   } catch (problem) {
-    return [...found, ...error(`could not be repaired: ${(problem as Error).message}`, "")].map((each) => ({
+    return [...found, ...error(`--fix could not repair this: ${(problem as Error).message}`, "")].map((each) => ({
       ...each,
       name: check.name,
       mended: undefined,

@@ -53,7 +53,7 @@ export const answer = command({
   },
   docs: {
     brief: "Answer the questions of a task's agent, and let it continue",
-    fullDescription: `Your answer is appended to ## Answers in the task file, and the task moves where its workflow says. A live agent is told to read it; otherwise an agent is started. A refused answer changes nothing. An answer is refused if no agent has questions and the state asks for none, because an answer is not an approval. An answer to a question that is no longer open is refused with who answered what. The command says what was asked; to be shown it first: signalbox chat TASK
+    fullDescription: `Your answer is appended to ## Answers in the task file, and the task moves where its workflow says. A live agent is told to read it; otherwise an agent is started. A refused answer changes nothing. An answer is refused if no agent has questions and the state asks for none, because an answer is not an approval. An answer to a question that is no longer open is refused with who answered what. The command prints the question after it is answered; to read it first: signalbox chat TASK
 
 Examples:
   signalbox task answer coffee#12 -m "Arabica, and no sugar"
@@ -239,7 +239,7 @@ export const reply = command({
   },
   docs: {
     brief: "Answer a task's agent in a dialogue",
-    fullDescription: `If the agent asks you to confirm, yes ends the dialogue; any other answer goes back to the agent. Without a dialogue, a reply is refused with the command to use instead. A reply to a question that is no longer open is refused with who answered what. The command says what was asked; to be shown it first, and to stay in the conversation, use signalbox chat TASK; to talk to an agent in a terminal, signalbox task send TASK.
+    fullDescription: `If the agent asks you to confirm, yes ends the dialogue; any other answer goes back to the agent. Without a dialogue, a reply is refused with the command to use instead. A reply to a question that is no longer open is refused with who answered what. The command prints the question after it is answered; to read it first, and to stay in the conversation, use signalbox chat TASK; to talk to an agent in a terminal, signalbox task send TASK.
 
 --json: { kind, from, task, why, entry, effects, question: { id, text } }
 ${taskExitCodes("refused; nothing has changed")}`,

@@ -24,7 +24,7 @@ export const findings = command({
     },
     flags: {
       approve: listFlag("ID", "A finding that is to be fixed, as after the word approve"),
-      dismiss: listFlag("ID", "A finding that is none, as after the word dismiss"),
+      dismiss: listFlag("ID", "A finding that is not a defect, as after the word dismiss"),
       message: textFlag(
         "TEXT",
         "Your note about the findings, which agents are shown; of a finding that you add, what is wrong",
@@ -166,7 +166,9 @@ function showFindings(context: Context, { task, findings }: FindingsView, all: b
   const [open] = findings.filter(({ state }) => state === "open");
   if (open !== undefined) {
     const decide = `signalbox task findings ${task}`;
-    context.say(`To have one fixed: ${decide} approve ${open.id}. It is none: ${decide} dismiss ${open.id} -m "Why"`);
+    context.say(
+      `To have one fixed: ${decide} approve ${open.id}. If it is not a defect: ${decide} dismiss ${open.id} -m "Why"`,
+    );
   }
   if (hidden > 0) context.say(`${count(hidden, "finding")} fixed or dismissed: signalbox task findings ${task} --all`);
 }

@@ -64,7 +64,7 @@ export const update = command({
   },
   docs: {
     brief: "Change a task, and ask for a state",
-    fullDescription: `Fields change first, then the task file, then the state; a refusal stops the rest. With --status the task file is stored only if the state is granted. --label, --depends-on, --hand-down and --budget replace the existing values; an empty value ("") removes them all. A preset and settings count for what comes: an agent at work keeps its model, and a wait that has begun stays as it is; settings of the task override its preset. If the task has a workspace, --branch changes what is checked out there: an existing branch is checked out, unless uncommitted changes are in the way; otherwise the current branch is renamed.
+    fullDescription: `Fields change first, then the task file, then the state; a refusal stops the rest. With --status the task file is stored only if the state is granted. --label, --depends-on, --hand-down and --budget replace the existing values; an empty value ("") removes them all. A new preset or setting applies from now on: an agent at work keeps its model, and a wait that has begun stays as it is; settings of the task override its preset. If the task has a workspace, --branch changes what is checked out there: an existing branch is checked out, unless uncommitted changes are in the way; otherwise the current branch is renamed.
 
 Examples:
   signalbox task update --status agent-review
@@ -246,7 +246,7 @@ function describePlan(plan: Migration, columns: number): readonly string[] {
   ];
   return [
     ...(isSame ? ["The task already uses this version."] : differences),
-    ...(isSame || differences.length > 0 ? [] : ["No difference concerns the task."]),
+    ...(isSame || differences.length > 0 ? [] : ["This version has the same states, ways and prompts."]),
     ...row("can be put in", targets),
   ];
 }

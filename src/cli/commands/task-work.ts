@@ -181,7 +181,7 @@ export const shell = command({
   parameters: { positional: oneTask },
   docs: {
     brief: "Open a shell in a task's workspace",
-    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace, signalbox does nothing for a person, because the caller may be the agent: leave the shell before you use it.
+    fullDescription: `The shell is SHELL, with SIGNALBOX_TASK set. In a workspace, signalbox refuses a person's commands, because the caller could be the agent: leave the shell before you use it.
 
 ${taskExitCodes("the task has no workspace, or the shell cannot be started")}`,
   },
@@ -189,7 +189,7 @@ ${taskExitCodes("the task has no workspace, or the shell cannot be started")}`,
     const { task, folder } = await workspaceOf(this, reference);
     const program = process.env.SHELL || "sh";
     this.say(`You are in the workspace of ${shownTask(task)}, ${folder}. To come back: exit`);
-    this.say("Here signalbox does nothing for a person: leave this shell before you use it.");
+    this.say("Here signalbox refuses a person's commands: leave this shell before you use it.");
     const failure = await runInTerminal([program], { ...ofRuns, SIGNALBOX_TASK: task.id }, folder);
     // The exit code of the shell's last command is not a failure of ours.
     if (failure === undefined || failure.startsWith("ended")) return;

@@ -136,7 +136,7 @@ export function writeFailure({ talkPaint, process }: Teller, error: unknown): st
 
 /** For people who do not know that commands have credentials. */
 const whyNotHere =
-  "In a task's workspace, and in what an agent starts, signalbox does nothing for a person: the caller could be the agent.";
+  "In a task's workspace, and in what an agent starts, signalbox refuses a person's commands: the caller could be the agent.";
 
 /** The current folder was deleted or moved to the trash, which is not a bug. */
 function isFolderGone(error: unknown): boolean {

@@ -97,7 +97,7 @@ async function whyNot(sandbox: Sandbox | undefined, folder: string): Promise<Pro
   if (!state.works) return state;
   if (lstatSync(join(folder, ".git"), { throwIfNoEntry: false })?.isDirectory()) return undefined;
   return {
-    reason: "Workspaces of kind worktree share the .git of your repository, so that a sandbox would not hold.",
+    reason: "Workspaces of kind worktree share the .git of your repository, so a sandbox could not protect it.",
     fix: "Use clones: signalbox project update NAME --workspaces clone",
   };
 }

@@ -65,9 +65,9 @@ interface Stuck extends Work {
  * do is reconstructed from their records after a start, so an agent's own record says nothing about it.
  */
 export interface Roster {
-  /** Reads the agents, and those that are stuck. Must be called before anything is asked. */
+  /** Reads the agents, and which of them are stuck. Must be called before all others. */
   open(runs: readonly Run[]): Promise<void>;
-  /** Reads what the models of a project are now; must be called before an agent is wanted there. */
+  /** Reads the current models of a project. Must be called before a run of it takes an agent. */
   prepare(project: string): Promise<void>;
   choose(wish: AgentWish): AgentChoice;
   /** Why no agent could do a run while the configured limit is 0, and what to do; undefined where one could. */
@@ -83,7 +83,7 @@ export interface Roster {
   /** What an agent does, by its id. */
   workOf(agent: string): Work | undefined;
   stuckOf(agent: string): Stuck | undefined;
-  /** The agent of this run has failed it, and is not chosen until it is cleared. The run's record says so. */
+  /** Marks the agent of a failed run as stuck: it gets no run until it is cleared. The run's record says so too. */
   stuck(run: Run, label: string): void;
   /** Returns whether the agent was stuck. */
   clear(agent: string): Promise<boolean>;
@@ -301,12 +301,12 @@ export function clearCommand(name: string, project: string): string {
   return `signalbox agent clear ${name} --project ${project}`;
 }
 
-/** As people call a task. */
+/** The name of a task for people: `coffee#12`. */
 export function labelOf({ project, number }: { readonly project: string; readonly number: number }): string {
   return `${project}#${number}`;
 }
 
-/** As people call a run: `judge#3 of coffee#12`. */
+/** The name of a run for people: `judge#3 of coffee#12`. */
 export function workText({ run, label }: Pick<Work, "run" | "label">): string {
   return `${run.slice(run.indexOf("/") + 1)} of ${label}`;
 }
@@ -326,7 +326,7 @@ function harnessAs(harnesses: Harnesses, name: string): ModelHarness {
   return { name, isScripted: found?.isScripted === true, takesModel: found?.can.model ?? false };
 }
 
-/** A tier may be written under another of its names, in the configuration and in the workflow. */
+/** The models that may replace the wanted one. The configuration and the workflow may use different names of a tier. */
 function fallbacksOf({ tiers, fallback }: ProjectModels, wanted: string): readonly string[] {
   const plain = (name: string) => tierOf(tiers, name) ?? name;
   const own = Object.entries(fallback).find(([name]) => plain(name) === plain(wanted))?.[1] ?? [];

@@ -28,7 +28,7 @@ export interface ReportedEnd {
   readonly word: RunEnd;
   readonly reason?: string;
   readonly answer?: unknown;
-  /** Another try would end in the same way. */
+  /** A retry would end in the same way. */
   readonly isFinal?: true;
 }
 
@@ -85,8 +85,8 @@ export async function endingOf(
 }
 
 /**
- * How a run ended that its task does not want any more, and whose record is not closed: an earlier daemon may have
- * reported its end, and was killed before it closed the record.
+ * How a run ended that its task no longer wants, and whose record is still open. An earlier daemon may have reported
+ * the end, and may have been killed before it closed the record.
  */
 export async function endingOfUnwanted(
   store: Store,
@@ -107,8 +107,8 @@ async function eventsSince(store: Store, { task, key }: Pick<Run, "task" | "key"
 }
 
 /**
- * A named agent is stuck if the end of its run is why the task is held. An end that is `ok` is not the agent's failure: the
- * workflow has no rule for what it answered.
+ * A named agent is stuck if its task is held because its run ended badly. If the run ended `ok`, the agent has not
+ * failed: the workflow has no rule for its answer.
  */
 function stuckOf(
   { agent, key }: Pick<Run, "agent" | "key">,
@@ -122,7 +122,7 @@ function stuckOf(
   return after?.type === "task.held" ? { stuck: held.reason } : {};
 }
 
-/** What can happen to a task after the end of a run. */
+/** The first of these events after the end of a run shows what the end led to. */
 const turns: ReadonlySet<string> = new Set(["task.held", "task.moved", "agent.started", "task.continued"]);
 
 function fields(
@@ -142,7 +142,7 @@ function fields(
   };
 }
 
-/** How a run stands, in a word. */
+/** The state of a run for lists, in one word. */
 export function statusOf({
   endedAt,
   pid,

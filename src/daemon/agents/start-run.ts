@@ -57,13 +57,13 @@ export interface StartPorts extends LaunchPorts {
   readonly book: UsageBook;
   readonly budgets: Pick<TreeBudgets, "blockOf" | "reserve">;
   readonly confine: Confine;
-  /** Missing where agents run without. */
+  /** Missing where agents run without a sandbox. */
   readonly sandbox?: Sandbox;
   /** The models that tiers stand for in a project. */
   tiersOf(project: string): Promise<ModelTiers>;
   readonly submit: Submit;
   workflowOf(task: Task): Promise<Workflow>;
-  /** The workspace of the task, where its agents work. A fault where it has none. */
+  /** The workspace of the task, where its agents work. Throws if it has none. */
   folderOf(task: Task): Promise<string>;
   /** The checkout of a judge; missing where there is no git. */
   readonly checkoutFor?: CheckoutFor;
@@ -77,7 +77,7 @@ export interface StartPorts extends LaunchPorts {
   watch(run: Run): void;
   /** Why nothing is started for the project now, as a sentence; otherwise undefined. */
   paused(project: string): string | undefined;
-  /** The run has started; a person may have paused everything meanwhile. */
+  /** Called when a run has started, because a person may have paused everything meanwhile. */
   launched(run: Run): unknown;
   /** Resolves once no person is ending the run. */
   released(run: Pick<Run, "id" | "task">): Promise<void>;
@@ -87,7 +87,7 @@ export interface StartPorts extends LaunchPorts {
   tell(run: Run, text: string, key: string): Promise<void>;
 }
 
-/** What the agents themselves give to the start of a run. */
+/** The ports that the parts of `agents.ts` provide; its caller gives the others. */
 export type OwnStartPorts = Pick<
   StartPorts,
   ("dispatch" | "book" | "budgets" | "watch" | "tell") | ("paused" | "launched" | "discard" | "unlessHeld" | "released")
@@ -103,7 +103,7 @@ export function spawnAgent(ports: StartPorts): Perform {
     if (known?.endedAt !== undefined || known?.started?.asleepSince !== undefined) return;
     if (known?.started !== undefined && (await isThere(ports, known.started))) return adopt(ports, known, task);
     const harness = await chooseHarness(ports, order, task);
-    // Refused before it waits for a seat.
+    // A harness without such a model is refused now, not after the wait for a seat.
     chooseModel(await ports.tiersOf(task.project), harness, order.model);
     ports.book.check(task, ports.clock.now());
     const run: NewRun = {
@@ -152,8 +152,8 @@ async function isThere({ terminal, processes }: StartPorts, started: StartedRun)
 }
 
 /**
- * Adopts a run that an earlier attempt has started and may not have recorded. While a person ends the run it is not adopted:
- * its record would lose the reason that the brake writes, and its end would be taken for a crash.
+ * Adopts a run that an earlier attempt has started and may not have recorded. Waits while a person ends the run:
+ * adopting it then would overwrite the reason in its record, and its end would look like a crash.
  */
 async function adopt(ports: StartPorts, { id }: Run, task: Task): Promise<void> {
   await ports.released({ id, task: task.id });
@@ -206,7 +206,7 @@ async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task
   return harness;
 }
 
-/** How the task gets another harness for such a run; nothing where its workflow names the harness. */
+/** The commands that give the task another harness for this run; none where its workflow names the harness. */
 function otherHarness(spec: AgentOrder["spec"], { id, harness, reviewHarness }: Task): readonly string[] {
   const isOne = reviewHarness === "" || reviewHarness === harness;
   const flag = spec.harness === "task" ? "--harness" : spec.harness === "review" ? "--review-harness" : "";
@@ -221,7 +221,7 @@ interface Seated {
   readonly seatedAt: number;
 }
 
-/** Returns whether the run was started; it is not where its project was paused before, or its budget is taken. */
+/** Returns false if the run was not started, because its project was paused or its budget is used up. */
 async function start(
   ports: StartPorts,
   harness: Harness,

@@ -44,7 +44,7 @@ export interface WatchPorts {
   taskFileOf(run: Run): string;
   /** Carries out the result of `reconcile`. */
   heal(watch: RunWatch, healing: Healing): Promise<void>;
-  /** Something was learnt about the run. */
+  /** Called when the daemon has learnt something about the run. */
   learnt(watch: RunWatch): void;
 }
 
@@ -54,7 +54,7 @@ export interface RunWatch {
   readonly started: StartedRun;
   readonly harness: Harness;
   readonly signs: RunSigns;
-  /** Since when it does what it does, also if another daemon watched it before; for people. */
+  /** When its current activity began, also if an earlier daemon saw that. Shown to people. */
   readonly since: number;
   /** Its pane in the last listing of all panes; undefined where there is none, or the run has no terminal. */
   readonly pane: Pane | undefined;
@@ -261,8 +261,8 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   };
 
   /**
-   * A clock that was set back must not make a run wait longer. While the run was not checked, because the machine slept
-   * or was overloaded, it could not give a sign of life.
+   * A clock that was set back must not make a run wait longer. Time in which nobody checked the run, because the
+   * machine slept or was overloaded, does not count as silence.
    */
   const keepTime = () => {
     const now = clock.now();
@@ -289,7 +289,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       : known(await reading?.process(), run, clock.now());
     isOver = process === "ended" || process === "lost";
     const hasLearnt = await readEvidence(isOver ? maxMegabytesAtEnd : maxMegabytes).catch(unreadable);
-    // Events of the time before this daemon have no time of their own, but their file has.
+    // Events from before this daemon started have no time, so the time of their file counts.
     adopted ??= { since: signs.since, at: Math.min(signs.since, await changedAt(ports.eventsFile(started))) };
     // A harness with a spinner writes to its screen for ever: that is no sign of life where it has a better way to
     // report.

@@ -20,7 +20,7 @@ test("for an agent that waits for a seat or a provider, the reason is that wait"
 
 test("for an agent whose task waits for a slot, the reason is a pause or a full pool", async () => {
   expect(await why({ waits: true, paused: "It is paused.", full: true })).toBe("It is paused.");
-  expect(await why({ waits: true, full: true })).toMatch(/^All \d+ places of coffee are taken by tasks/);
+  expect(await why({ waits: true, full: true })).toMatch(/^All \d+ slots of coffee are taken by tasks/);
 });
 
 test("there is no reason for an agent that is about to start, and a pause does not hold up one that has started", async () => {

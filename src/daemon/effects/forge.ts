@@ -150,8 +150,8 @@ function mustBeTested({ states }: Workflow, { id, status, tested }: Task, commit
   const isTestedHere = states[status]?.do.some(({ name }) => name === "run_tests") === true;
   if (!isTestedHere || tested === undefined || commit === undefined || tested.commit === commit) return;
   const [ran, now] = [tested.commit.slice(0, 10), commit.slice(0, 10)];
-  throw new Fault("unmergeable", `The tests ran on ${ran}, and the branch is at ${now}.`, {
-    hint: `To test and merge it: signalbox task continue ${id}`,
+  throw new Fault("unmergeable", `The tests ran on ${ran}, but the branch is at ${now}.`, {
+    hint: `To test and merge the newest commit: signalbox task continue ${id}`,
   });
 }
 
@@ -164,7 +164,7 @@ function mustBeFixed({ id, ledger }: Task): void {
     "unreviewed",
     `You approved ${left.join(", ")}, and no review says that ${left.length === 1 ? "it" : "they"} ${are} fixed.`,
     {
-      hint: `To merge without a fix, dismiss what is none: signalbox task findings ${id} dismiss ${left.join(" ")} -m "Why"`,
+      hint: `To merge without a fix, dismiss findings that are not defects: signalbox task findings ${id} dismiss ${left.join(" ")} -m "Why"`,
     },
   );
 }

@@ -30,10 +30,10 @@ interface Found extends Synced {
 }
 
 /**
- * Records the branches of the user's that an agent in a worktree may have moved or deleted. Only a move while a run worked in a
- * worktree counts, and none that the user made in a checkout. If the new commit was made in a task's worktree, or the branch was
- * moved there, the task's person is called and nothing is merged into the branch. Otherwise it may as well have been the user:
- * then it is only noted.
+ * Records branches of the user that an agent in a worktree may have moved or deleted. A move counts only if it happened
+ * while a run worked in a worktree, and not if the user made it in a checkout. If the branch was moved in a task's
+ * worktree, or its new commit was made there, the daemon calls a person and merges nothing into the branch. Otherwise
+ * the user may have moved it, and the daemon only notes it.
  */
 export async function noticeMoves(ports: MovesPorts, name: string, found: Found): Promise<void> {
   const { store, inTurn } = ports;
@@ -53,9 +53,9 @@ export async function noticeMoves(ports: MovesPorts, name: string, found: Found)
 }
 
 /**
- * While a parent has no workspace, its branch moves only by merges of its parts. Commits that were put on it otherwise, such as by
- * a part that has checked it out, are kept under a ref and noted, and the branch is restored. If a checkout has files of the
- * branch, it stays where it is; its commits are not used.
+ * While a parent has no workspace, only merges of its parts may move its branch. If anything else has added commits,
+ * such as a part that has checked the branch out, this keeps them under a ref, notes them and restores the branch. If a
+ * checkout has the branch's files, the branch stays where it is, but the added commits are not used.
  */
 export async function setForeignAside(
   { store, clock, log, inTurn, control }: Omit<MovesPorts, "isOurs" | "git" | "folder">,
@@ -80,7 +80,7 @@ export async function setForeignAside(
   });
 }
 
-/** How long a move is listed that may have been the user's own. */
+/** How long the daemon lists a move that the user may have made. */
 const noteTime = 30 * 24 * 60 * 60_000;
 
 /** Whether the user has put a branch back, or has accepted it in a checkout. */
@@ -120,7 +120,10 @@ export function createOwnMoves() {
         move.isDone = true;
       }
     },
-    /** Called before a sync. Returns what forgets the moves that this sync sees: the same move later is an agent's. */
+    /**
+     * Called before a sync. Returns a function that forgets the moves this sync sees: the same move later is an
+     * agent's.
+     */
     seen(only: readonly string[] | undefined): () => void {
       const done = [...moves].filter(({ branch, isDone }) => isDone && (only?.includes(branch) ?? true));
       return () => {
@@ -151,10 +154,10 @@ async function boundTasks(store: Store, project: string): Promise<readonly Bound
   return found;
 }
 
-/** Reflogs have seconds, and a run's end is recorded a little after its last command. */
+/** Times in reflogs are whole seconds, and a run's end is recorded a little after its last command. */
 const leeway = 2_000;
 
-/** Whether a run of the task worked at any time in between. */
+/** Whether a run of the task worked at any time between two moments. */
 function isAtWork({ runs }: BoundTask, from: number, to: number): boolean {
   return runs.some(({ at, endedAt, started }) => {
     const end = Math.min(endedAt ?? Number.POSITIVE_INFINITY, started?.asleepSince ?? Number.POSITIVE_INFINITY);
@@ -208,7 +211,9 @@ async function wayOf(control: ControlRepository, before: string, after: string):
   return (await control.isAncestor(after, before)) ? "back" : "apart";
 }
 
-/** Whether work is merged into a branch that is gone, or that no longer has commits which no other branch has. */
+/**
+ * Whether a move harms a branch that work is merged into: it is gone, or it has lost commits that no other branch has.
+ */
 async function endangersTarget(
   { git }: MovesPorts,
   project: Project,
@@ -217,7 +222,7 @@ async function endangersTarget(
 ): Promise<boolean> {
   if (!isTarget(project, bound, branch)) return false;
   if (after === undefined) return true;
-  // A branch that follows its remote, after a force-push for instance, is as it should be.
+  // A branch that follows its remote, for example after a force-push, has lost nothing.
   return isLost && !(await git.isInRemote(project.path, after));
 }
 
@@ -234,7 +239,7 @@ async function isExpected(
   if (isOurs(branch, after)) return true;
   // A branch that git cannot read is not deleted; another check reports it.
   if (way === "deleted" && (await git.lookAtBranch(project.path, branch))?.isThere !== false) return true;
-  // A daemon that was killed right after a fast-forward does not remember that it made it.
+  // A daemon that was killed right after a fast-forward has not recorded it as its own.
   for (const { task } of way === "forward" ? bound : []) {
     const merge = await store.merges.get(task.id);
     const isMerged = merge?.state === "merged" || merge?.state === "lined-up";

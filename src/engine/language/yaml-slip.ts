@@ -154,7 +154,7 @@ function bySigns({ code, message, pos }: YAMLError, _document: Document, text: s
     case "BAD_INDENT":
       return at(start, "This line begins in another column than its neighbours.", "Indent it like them.");
     case "DUPLICATE_KEY":
-      return at(start, `The key ${keyAt(text, start)} is already used above.`, "Make one of the two.");
+      return at(start, `The key ${keyAt(text, start)} is already used above.`, "Merge the two, or remove one.");
     case "TAG_RESOLVE_FAILED":
       return tagSlip(start, oneLine(text.slice(start, end)));
     case "MULTIPLE_DOCS":

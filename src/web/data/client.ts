@@ -35,7 +35,7 @@ function daemonGone(cause: unknown): Fault {
 
 /** A proxy answers while the daemon behind it is gone. */
 function notTheDaemon({ status, statusText }: Response): Fault {
-  return new Fault("daemon.gone", `Something else than the daemon has answered: ${status} ${statusText}.`, {
+  return new Fault("daemon.gone", `Another program than the daemon answered: ${status} ${statusText}.`, {
     retry: "later",
     hint: "See whether the daemon runs: signalbox status",
   });

@@ -1,15 +1,17 @@
 import { pageKeyHeader, pageKeyQuery } from "../../api/web.ts";
 
 const keyName = "signalbox.key";
-/** Where the browser keeps nothing for this page, the session ends with it. */
+/**
+ * The page key. If the browser denies storage, it lives only in memory, and the sign-in ends when the page is closed.
+ */
 let key = readKey();
 
-/** The header by which the daemon sees that a page of its own asks: a cookie alone is sent to every port of this host. */
+/** The header that proves that the daemon's own page asks: browsers send the cookie to every port of the host. */
 export function keyHeaders(): Record<string, string> {
   return key === "" ? {} : { [pageKeyHeader]: key };
 }
 
-/** The address of a WebSocket of the daemon, with the key in its query: browsers set no header there. */
+/** The address of a WebSocket of the daemon. It has the key in its query, because a page cannot set headers there. */
 export function socketAddress(path: string): string {
   const address = new URL(path, location.href);
   address.protocol = address.protocol.replace("http", "ws");
@@ -23,7 +25,7 @@ export function keepKey(next: string): void {
     if (next === "") localStorage.removeItem(keyName);
     else localStorage.setItem(keyName, next);
   } catch {
-    // It is kept above.
+    // Without storage the key stays in memory.
   }
 }
 

@@ -5,10 +5,10 @@ import { neighbourOf, shownRows, useWaitingQuery } from "../tasks/waiting.ts";
 import { late } from "../ui/late.tsx";
 import { Empty, Loaded, Loading } from "../ui/states.tsx";
 
-// It is read together with the first rows.
+// The list's code loads while the first rows are fetched.
 const InboxList = late(async () => (await import("./inbox-list.tsx")).InboxList);
 void InboxList.load();
-// The list is shown first; a task can be chosen a moment later.
+// The task's code loads when the list is shown.
 const InboxTask = late(async () => (await import("./inbox-task.tsx")).InboxTask);
 
 /** What waits for the person, oldest first: the list, and beside it the chosen task with what it asks. */

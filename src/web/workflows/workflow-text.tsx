@@ -3,7 +3,7 @@ import { visible } from "../text/visible.ts";
 import { Note } from "./findings.tsx";
 import { lineOfState, type TextNote } from "./notes.ts";
 
-/** The text with line numbers; below a line, what was found there. */
+/** The text of a workflow with line numbers. Findings are shown below the line that they are about. */
 export function WorkflowText({
   text,
   notes,

@@ -7,7 +7,7 @@ import { draftsFolder } from "./control.ts";
 import type { ControlGit } from "./control-git.ts";
 import { commitTree } from "./merge.ts";
 
-/** A commit never changes. Long answers are not kept. */
+/** A cache of listings. They never become outdated, because a commit never changes. Long ones are not kept. */
 const listings = createMemo<readonly TreeFile[]>({ max: 1_000, keeps: ({ length }) => length <= 1_000 });
 
 /** The entries of one folder of a commit; the root is "". */

@@ -36,13 +36,13 @@ export async function readPatchPage(
 
 const newline = 10;
 
-/** Keeps the lines of one page. Of any other line, and of one that is too long, only the size is counted. */
+/** Keeps the lines of one page. It only measures lines of other pages, and lines that are too long. */
 export function createPageReader({ after, lines, bytes, longestLine }: PatchPage) {
   const kept: Buffer[] = [];
   const hidden: { line: number; bytes: number }[] = [];
   let size = 0;
   let line = 0;
-  /** The beginning of the present line, and its size so far. */
+  /** The beginning of the current line, and its size so far. */
   let begun: Buffer[] = [];
   let length = 0;
   let hasMore = false;

@@ -9,8 +9,9 @@ import type { GitPlace, RunGit } from "../runner.ts";
 import { readSome } from "../untrusted-folder.ts";
 
 /**
- * A branch that is moved from another worktree, or by its ref alone, leaves no entry in the reflog of the checkout that has it.
- * Where git keeps no reflogs, the move cannot be detected. Git is run only where the reflogs differ.
+ * Finds a checkout of the user's whose branch was moved from elsewhere. If another worktree moves a branch, or a
+ * command moves only its ref, git writes no entry into the reflog of the checkout that has the branch. This compares
+ * the reflogs, and runs git only where they differ. Without reflogs it cannot detect the move.
  */
 export function createLeftBehind(run: RunGit): Git["leftBehind"] {
   const compare = createCompare(run);
@@ -50,16 +51,17 @@ export async function isAtItsStart(folder: string, branch: string): Promise<bool
   const { commonFolder, gitFolder = commonFolder } = found;
   const tip = await readRef(commonFolder, branchRef(branch));
   const entries = entriesOf(join(commonFolder, "logs", branchRef(branch)));
-  // A clone of ours begins without a log; in a worktree that means that git keeps none.
+  // Our clones begin without a reflog. In a worktree, a missing one means that git keeps none.
   if (tip === undefined || (entries.length === 0 && gitFolder !== commonFolder)) return false;
-  // What was committed without a branch, which was then made there, is known to HEAD alone.
+  // If the branch was created after the commit was made on a detached HEAD, only HEAD's reflog shows the commit.
   const isCommitted = entriesOf(join(gitFolder, "logs", "HEAD")).some((each) => isCommit(each, tip));
   return !isCommitted && entries.every(({ to }) => to === tip);
 }
 
 /**
- * Git writes an entry into the reflog of a checkout whose branch it moves, in the same second as into that of the branch.
- * A move of this form that no workspace has was made in a checkout of the user's, which may be removed by now.
+ * When git moves the branch of a checkout, it writes an entry into the reflog of the checkout and into that of the
+ * branch, in the same second. If no workspace has such an entry, the move was made in a checkout of the user's, which
+ * may have been removed since.
  */
 export async function whoMoved(
   repository: string,
@@ -97,16 +99,18 @@ export async function whoMoved(
 /** The message in the reflog of a branch that the daemon has restored. */
 export const restoredMessage = "branch restored";
 
-/** What git writes about a branch that was checked out when it was moved. */
+/** How git's messages begin if a branch was checked out when it was moved. */
 const inCheckout = /^(commit|reset|merge|pull|rebase|cherry-pick|revert|am|checkout)\b/;
 
-/** What `git rebase --update-refs` writes about the other branches that it moves. */
+/** The message of `git rebase --update-refs` for the other branches that it moves. */
 const rewritten = "rewritten during rebase";
 
-/** Seconds between the two entries of one move. */
+/** How many seconds apart the two entries of one move may be. */
 const maxApart = 1;
 
-/** Whether an entry of HEAD is of the same move as an entry of a branch. A rebase, and `switch -C`, write other messages. */
+/**
+ * Whether entries of HEAD and of a branch are about the same move. The messages of a rebase and of `switch -C` differ.
+ */
 function isSameMove(head: LogEntry, moved: LogEntry, branch: string): boolean {
   const { message } = head;
   if (head.to !== moved.to) return false;
@@ -172,7 +176,9 @@ async function moveOf(
 
 type Compared = LeftBehind["way"] | "followed";
 
-/** While a branch stays moved it is asked for all the time: the last answer counts until the index of that checkout changes. */
+/**
+ * Caches the last answer until the index of the checkout changes, because the daemon keeps asking about a moved branch.
+ */
 function createCompare(run: RunGit): (gitFolder: string, before: string, after: string) => Promise<Compared> {
   const known = new Map<string, { readonly of: string; readonly compared: Compared }>();
   return async (gitFolder, before, after) => {
@@ -189,8 +195,8 @@ function createCompare(run: RunGit): (gitFolder: string, before: string, after: 
 }
 
 /**
- * Whether the checkout has the new commit's files all the same, or nothing differs in them: a person may bring an index there
- * without an entry in the reflog, and git writes the entries one after the other. Compares with the index, not with the files.
+ * Whether the checkout has the files of the new commit although its reflog lacks the move: a person may have updated
+ * the index without an entry, and git writes the two entries one after the other. Compares the index, not the files.
  */
 async function hasFollowed(run: RunGit, place: GitPlace, before: string, after: string): Promise<boolean> {
   const flags = ["-z", "--name-only", "--no-renames", "--ignore-submodules=all"];
@@ -227,7 +233,10 @@ export function createIsInRemote(run: RunGit): Git["isInRemote"] {
   };
 }
 
-/** The branches and workspaces in which a commit was made, by their reflogs. A branch that only begins there is none. */
+/**
+ * The branches and workspaces in which a commit was made, by their reflogs. A branch that only starts there does not
+ * count.
+ */
 async function committedIn(
   commonFolder: string,
   workspaces: readonly Checkout[],

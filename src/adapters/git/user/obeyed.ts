@@ -16,7 +16,10 @@ interface Seen {
   readonly looks: string;
 }
 
-/** Cached, because every transition asks for it: while no file's stat changes, nothing is read again. */
+/**
+ * Reads the settings and hooks of a repository that git obeys when it runs there. The answer is cached, because every
+ * transition asks for it: the files are read again only if the stat of one of them has changed.
+ */
 export function createObeyed(run: RunGit): (repository: string) => Promise<Obeyed> {
   const seen = new Map<string, Seen>();
   return async (repository) => {
@@ -38,7 +41,7 @@ interface Look {
   readonly isLasting: boolean;
 }
 
-/** Reading the configuration runs nothing; `--includes` adds the files that it includes. */
+/** `git config --list` runs no command of the repository's; `--includes` also lists the settings of included files. */
 async function look(run: RunGit, repository: string): Promise<Look> {
   const place: GitPlace = { folder: repository, configuration: "user" };
   const folder = await commonFolderOf(run, place);

@@ -12,7 +12,10 @@ import type { Workshop } from "./workshop.ts";
 
 const maxFiles = 10_000;
 
-/** `index` is the workspace's: tracked files are not overwritten. */
+/**
+ * Copies untracked files from the user's folder into a workspace. Does not overwrite files that `index`, the
+ * workspace's index, has.
+ */
 export async function copyFiles(
   shop: Workshop,
   files: Files,

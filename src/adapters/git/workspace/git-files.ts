@@ -56,7 +56,9 @@ export async function installIndex(index: string, gitFolder: string, workers: re
 const first = "# >>> signalbox: task files of agents (kept by signalbox)";
 const last = "# <<< signalbox";
 
-/** The block comes first in the file, so that the user's own lines win, and removing it leaves no trace. */
+/**
+ * Our lines of git's exclude file. They come first, so that the user's lines win, and removing ours leaves no trace.
+ */
 export const excludeBlock = `${[
   first,
   "/TASK.md",
@@ -67,7 +69,7 @@ export const excludeBlock = `${[
   last,
 ].join("\n")}\n`;
 
-/** Git reads only the exclude file that all worktrees share. */
+/** The exclude file that all worktrees of a repository share. Git reads no other. */
 export function excludeFile(commonFolder: string): string {
   return join(commonFolder, "info", "exclude");
 }
@@ -92,7 +94,7 @@ async function change(commonFolder: string, write: (rest: string) => string): Pr
   await writeWhole(path, Buffer.from(after, "latin1"), { mode: entryAt(path)?.mode ?? 0o644 });
 }
 
-/** Not with its parents: the folder of a repository that was just moved must not appear again. */
+/** Does not create the folders above: a repository that was just moved must not reappear at its old path. */
 async function makeInfoFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -106,7 +108,9 @@ async function makeInfoFolder(folder: string): Promise<void> {
   }
 }
 
-/** Also removes blocks that were copied or truncated: a block ends at the first line that is not ours. */
+/**
+ * The text without our blocks, even if one was copied or truncated: a block ends at the first line that is not ours.
+ */
 export function withoutBlocks(text: string): string {
   const kept: string[] = [];
   let isInside = false;

@@ -6,6 +6,8 @@ import type { Look } from "./inspect.ts";
 import type { Heap } from "./trash.ts";
 import type { WorkspaceRecord } from "./workshop.ts";
 
+// The faults that both kinds of workspaces throw, and the interface by which the kinds differ.
+
 export function foreign(folder: string, reason: string): Fault {
   return new Fault("workspace.foreign", `${folder} is not a workspace of Signalbox. ${reason}`, {
     hint: "Move it away, or use another folder.",

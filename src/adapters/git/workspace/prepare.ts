@@ -32,7 +32,10 @@ import {
 } from "./mechanics.ts";
 import { type Workshop, type WorkspaceRecord, wholePath } from "./workshop.ts";
 
-/** Does nothing for a worktree, which shares the user's branches. In a clone a branch that an agent moved stays. */
+/**
+ * Brings a branch of a clone, and its copy under `origin/`, to a commit. A branch that the agent has moved, or has
+ * checked out, stays. A worktree shares the user's branches, so nothing is done there.
+ */
 export async function learnBranch(
   shop: Workshop,
   mechanics: Mechanics,

@@ -30,8 +30,8 @@ interface SettingsPorts {
 const maxAge = 10_000;
 
 /**
- * Reads the settings of a repository, and again whenever they are older than that. Runs nothing of the repository's. While
- * they cannot be read, the last known ones apply.
+ * Reads the settings of a repository, and reads them again when they are older than `maxAge`. Runs no command of the
+ * repository's. While the settings cannot be read, the last known ones apply.
  */
 export function createUserSettings(ports: SettingsPorts, repository: string): () => Promise<UserSettings> {
   let known = noSettings;
@@ -61,7 +61,7 @@ async function readSettings({ run, env, identityOf }: SettingsPorts, repository:
   return { config: [...own, ...config], excluded, ignoreFile };
 }
 
-/** Without an identity an agent cannot commit in a clone, as in the repository itself. */
+/** A missing identity is not an error here: the agent's own commit fails, as it would in the user's repository. */
 function noIdentity(error: unknown): undefined {
   if (error instanceof Fault) return undefined;
   throw error;
