@@ -258,21 +258,41 @@ async function askThroughProxy(begin: () => Running, meanwhile: () => Promise<un
   let lost = "";
   const proxy = createServer();
   const answered = new Promise<void>((done) => {
+    const keepAnswer = (client: Socket) => {
+      const sent: Buffer[] = [];
+      let inside: Socket | undefined;
+      const ask = (path: string) => {
+        const here = connect(path);
+        inside = here;
+        for (const each of sent) here.write(each);
+        here.setEncoding("utf8").on("data", (chunk: string) => {
+          lost += chunk;
+          if (lost.includes("\r\n\r\n")) done();
+        });
+        here.on("error", () => here.destroy());
+        // A daemon that was suspended for a second makes its socket again, and does not accept who waited at the old one.
+        here.on("close", () => {
+          if (lost === "") setTimeout(() => ask(path === real ? socket : real), 20);
+        });
+      };
+      client.on("data", (chunk: Buffer) => {
+        sent.push(chunk);
+        inside?.write(chunk);
+      });
+      client.on("error", () => client.destroy());
+      ask(real);
+    };
     proxy.on("connection", (client) => {
+      if (first === undefined) {
+        first = client;
+        daemon.child.kill("SIGCONT");
+        return keepAnswer(client);
+      }
       const inside = connect(real);
       for (const each of [client, inside]) each.on("error", () => each.destroy());
-      client.pipe(inside);
-      if (first !== undefined) {
-        // Without this, a request that was under way when the daemon was killed would wait for ever.
-        inside.on("close", () => client.destroy());
-        return inside.pipe(client);
-      }
-      first = client;
-      daemon.child.kill("SIGCONT");
-      inside.setEncoding("utf8").on("data", (chunk: string) => {
-        lost += chunk;
-        if (lost.includes("\r\n\r\n")) done();
-      });
+      // Without this, a request that was under way when the daemon was killed would wait for ever.
+      inside.on("close", () => client.destroy());
+      return client.pipe(inside).pipe(client);
     });
   });
   await new Promise<void>((done) => proxy.listen(socket, done));
