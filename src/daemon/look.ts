@@ -1,11 +1,12 @@
 import { hash as hashed } from "node:crypto";
 import type { TaskDocument } from "../documents/task-document.ts";
+import { asksForFact } from "../engine/asked-facts.ts";
 import type { TaskEvent } from "../engine/decision.ts";
 import { startOf } from "../engine/persons-turn.ts";
 import { mergesTask } from "../engine/proofs.ts";
 import type { Artifact, FactName, Facts, Unreadable } from "../engine/request.ts";
 import type { Task } from "../engine/task.ts";
-import type { State, Workflow } from "../engine/workflow.ts";
+import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
 import type { Author, Store, StoredArtifact, StoredDocument } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
@@ -75,9 +76,9 @@ export async function gatherFacts(
   let document = await store.getDocument(task.id);
   const mustBeMerged = given.mergedFor !== undefined && workflow.states[given.mergedFor]?.outcome === "done";
   const looking = outsideOf(task, {
-    main: mustBeMerged || asksFor(workflow, task, "merged") || isPromised(workflow, task),
+    main: mustBeMerged || asksForFact(workflow, task.status, "merged") || isPromised(workflow, task),
     changes: given.ended !== undefined,
-    newCommits: asksFor(workflow, task, "new_commits"),
+    newCommits: asksForFact(workflow, task.status, "new_commits"),
   });
   const outside = await (timeLimit === undefined ? looking : withinLimit(looking, timeLimit));
   const head = outside.facts?.head ?? "";
@@ -173,14 +174,16 @@ function troublesOf({ unreadable, gone }: Outside): readonly Unreadable[] {
   return [...(unreadable === undefined ? [] : [unreadable]), ...missing];
 }
 
-/** Whether a transition out of the task's state, a rule of it or its evidence depends on this fact. */
-function asksFor({ states }: Workflow, { status }: Task, fact: FactName): boolean {
-  const state = states[status];
-  if (state === undefined) return false;
-  const facts = askedFacts.get(state) ?? factsAsked(state);
-  askedFacts.set(state, facts);
-  return facts.has(fact);
+/**
+ * Whether a decision about a task in its state depends on facts that are gathered for that state alone. Facts that were
+ * gathered while it was in another state do not tell them.
+ */
+export function needsOwnLook(workflow: Workflow, task: Task): boolean {
+  const { status } = task;
+  return ownFacts.some((fact) => asksForFact(workflow, status, fact)) || isPromised(workflow, task);
 }
+
+const ownFacts: readonly FactName[] = ["merged", "commits", "new_commits"];
 
 /**
  * Whether a promise about a way out of the task's state needs the branch: to see that the work is merged, where the state does
@@ -193,13 +196,6 @@ function isPromised({ states, promises }: Workflow, { status, workspace }: Task)
     return workspace === "" || (promise.evidence.kind === "merged" && !state.do.some(mergesTask));
   });
 }
-
-function factsAsked({ out, rules, evidence }: State): ReadonlySet<string> {
-  const guards = [...Object.values(out).flat(), ...rules].flatMap(({ when }) => when);
-  return new Set([...guards, ...evidence].filter(({ source }) => source === "fact").map(({ field }) => field));
-}
-
-const askedFacts = new WeakMap<State, ReadonlySet<string>>();
 
 const noOutside: OutsideOf = async () => nothingOutside;
 

@@ -8,7 +8,15 @@ import { Fault } from "../fault.ts";
 import { createTurns, type Turns } from "../keyed.ts";
 import type { SavedDecision, StoredArtifact, StoredEffect, StoredTask } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
-import { evidenceOf, gatherFacts, type LookPorts, lookTimeout, type TimeLimit, withEvidence } from "./look.ts";
+import {
+  evidenceOf,
+  gatherFacts,
+  type LookPorts,
+  lookTimeout,
+  needsOwnLook,
+  type TimeLimit,
+  withEvidence,
+} from "./look.ts";
 import { createRefusals, type Refusals } from "./refusals.ts";
 import { mustBeAsSeen, noteChange } from "./seen-revision.ts";
 import type { Addition } from "./task-documents.ts";
@@ -108,14 +116,46 @@ export function createSubmit(ports: SubmitPorts): Submit & { readonly together: 
         return { ...answer, stored };
       });
     });
+  const braking = createBraking();
   // The mutex only saves work: the store refuses a decision about an older revision, and the decision is retried.
   return Object.assign<Submit, { together: SubmitTogether }>(
     (id, request, document, urgency = "usual") =>
       urgency === "brake"
-        ? submit(id, request, document, urgency)
-        : inTurn(id, () => submit(id, request, document, urgency)),
-    { together },
+        ? braking.hold([id], () => submit(id, request, document, urgency))
+        : inTurn(id, async () => {
+            await braking.isOver(id);
+            return submit(id, request, document, urgency);
+          }),
+    {
+      together: (requests, isDry) =>
+        braking.hold(
+          requests.map(({ task }) => task),
+          () => together(requests, isDry),
+        ),
+    },
   );
+}
+
+/** Holds other decisions about a task while a person stops it: a task that moves all the time would always be faster. */
+function createBraking() {
+  const held = new Map<string, Set<Promise<unknown>>>();
+  return {
+    async hold<T>(ids: readonly string[], brake: () => Promise<T>): Promise<T> {
+      const mine = brake();
+      for (const id of ids) held.set(id, (held.get(id) ?? new Set()).add(mine));
+      try {
+        return await mine;
+      } finally {
+        for (const id of ids) {
+          held.get(id)?.delete(mine);
+          if (held.get(id)?.size === 0) held.delete(id);
+        }
+      }
+    },
+    async isOver(id: string): Promise<void> {
+      while (held.has(id)) await Promise.allSettled(held.get(id) ?? []);
+    },
+  };
 }
 
 async function unlessConflict<T>(run: () => Promise<T>): Promise<T> {
@@ -214,13 +254,14 @@ function handedOver(
 
 const maxHops = 10;
 
-/** If a task owes nothing in its new state, both steps are saved as one decision. */
+/** If a task owes nothing in its new state, and the facts tell what that state asks for, both steps are saved as one decision. */
 function settledAtOnce(workflow: Workflow, decision: Decision, facts: Facts, hops = 0): Decision {
   // Rules that move a task in a loop must show in the history, not block the daemon.
   if (hops === maxHops) return decision;
   if (decision.kind !== "moved" && decision.kind !== "stayed") return decision;
   const { task, effects, events } = decision;
   if (effects.length > 0 || task.phase !== "entering" || task.held !== undefined) return decision;
+  if (needsOwnLook(workflow, task)) return decision;
   const next = decide(workflow, task, { kind: "settled", entry: task.entry }, facts);
   if (next.kind !== "moved" && next.kind !== "stayed") return decision;
   const kind = decision.kind === "moved" ? "moved" : next.kind;

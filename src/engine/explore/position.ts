@@ -236,8 +236,7 @@ function relevantPast(workflow: Workflow): readonly (keyof Past)[] {
   const reads = (...names: readonly string[]) => names.some((name) => fields.has(name));
   return [
     "owes",
-    ...(reads("merged", "commits", "new_commits") ? ["ran" as const] : []),
-    ...(reads("protected") ? ["tested" as const] : []),
+    ...(reads("merged", "commits", "new_commits", "protected") ? ["ran" as const] : []),
     ...(reads("children_done", "children_failed") ? ["fanned" as const] : []),
     ...(reads("open_findings", "noted_findings", "quiet_rounds") ? ["reviewed" as const] : []),
   ];

@@ -1,3 +1,4 @@
+import { asksForFact } from "../asked-facts.ts";
 import { asksForFindings } from "../findings.ts";
 import { handOverTools } from "../handed.ts";
 import type { FactName } from "../request.ts";
@@ -22,7 +23,7 @@ export function possibleNumbers(
   const numbers = (can: boolean) => (can ? sampled(workflow, task, name) : nothing);
   const either = (can: boolean) => (can ? yesOrNo : nothing);
   // Without a workspace, the daemon looks at a branch only where the state asks whether it is merged.
-  const isSeen = workspace || (past.ran && state !== undefined && asksForMerged(state));
+  const isSeen = workspace || (past.ran && asksForFact(workflow, task.status, "merged"));
   switch (name) {
     case "workspace":
       return either(workspace);
@@ -31,7 +32,8 @@ export function possibleNumbers(
     case "merged":
       return either(isSeen);
     case "protected":
-      return either(past.tested);
+      // A person's merge finds protected changes, too, whatever the file does.
+      return either(past.ran);
     case "commits":
     case "new_commits":
       return numbers(isSeen);
@@ -78,11 +80,6 @@ function sampled(workflow: Workflow, task: World["task"], name: FactName): reado
 }
 
 const samples = new WeakMap<Workflow, WeakMap<object, Map<string, readonly number[]>>>();
-
-function asksForMerged({ out, rules, evidence }: State): boolean {
-  const guards = [...Object.values(out).flat(), ...rules].flatMap(({ when }) => when);
-  return [...guards, ...evidence].some(({ field }) => field === "merged");
-}
 
 /** Whether a run of the state answers with findings: they count before the rules are tried. */
 function reviews(workflow: Workflow, { wait }: State): boolean {

@@ -24,8 +24,6 @@ export interface World {
 export interface Past {
   /** A run was started, so the branch may have commits. */
   readonly ran: boolean;
-  /** The project's tests, or a merge, were begun: only these find protected changes. */
-  readonly tested: boolean;
   /** A fan-out has made children. */
   readonly fanned: boolean;
   /** A review has reported findings. */
@@ -34,7 +32,7 @@ export interface Past {
   readonly owes: boolean;
 }
 
-export const noPast: Past = { ran: false, tested: false, fanned: false, reviewed: false, owes: false };
+export const noPast: Past = { ran: false, fanned: false, reviewed: false, owes: false };
 
 export type Changed = Extract<Decision, { kind: "moved" | "stayed" }>;
 
@@ -142,13 +140,10 @@ export function worldAfter(
 
 function pastAfter(past: Past, effects: Changed["effects"], events: Changed["events"], owes: boolean): Past {
   const ran = past.ran || effects.some(({ action }) => action === "spawn_agent");
-  const tested = past.tested || effects.some(({ action }) => testing.has(action));
   const fanned = past.fanned || effects.some(({ action }) => action === "start_children");
   const reviewed = past.reviewed || events.some(({ type }) => type === "finding.reviewed");
-  return { ran, tested, fanned, reviewed, owes };
+  return { ran, fanned, reviewed, owes };
 }
-
-const testing: ReadonlySet<string> = new Set(["run_tests", "merge", "merge_pr"]);
 
 /** Whether the failure of an effect holds the task. Children and runs are no actions of the language. */
 function mayFail({ action }: Effect): boolean {

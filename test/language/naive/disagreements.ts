@@ -80,7 +80,7 @@ export function missedPlace({ workflow, preset, settings, nodes }: Graph, naive:
   const keyOf = (world: World) => {
     const { held, wait } = world.task;
     const members = Object.values(wait.members).map(({ state }) => state);
-    const beside = [world.workspace, held?.again, readsProtected && world.past.tested, ...members.sort()];
+    const beside = [world.workspace, held?.again, readsProtected && world.past.ran, ...members.sort()];
     return `${beside.join(" ")} ${positions.key(withoutSamples(world))}`;
   };
   const covered = new Set(nodes.map(({ world }) => keyOf(world)));

@@ -15,9 +15,8 @@ import { guardsOf, requestsFor, sectionTexts } from "./requests.ts";
 export interface Place {
   readonly task: Task;
   readonly workspace: boolean;
-  /** Whether some run was started, tests or a merge were performed, children were made, findings were reported. */
+  /** Whether some run was started, children were made, findings were reported. */
   readonly ran: boolean;
-  readonly tested: boolean;
   readonly fanned: boolean;
   readonly reviewed: boolean;
   /** An effect of the last decision may still fail. */
@@ -66,7 +65,7 @@ export function exploreNaively(workflow: Workflow, { preset, settings }: Configu
     return places.length - 1;
   };
   for (const status of new Set([workflow.initial[0] ?? "", workflow.unclear, ...workflow.initial])) {
-    const place = { workspace: false, ran: false, tested: false, fanned: false, reviewed: false, owes: false };
+    const place = { workspace: false, ran: false, fanned: false, reviewed: false, owes: false };
     const identity = { ...blankIdentity, id: "t1", project: "p", number: 1, branch: "b", summary: "A task" };
     const facts = factsOf({ ...place, task: {} as Task }, () => 0, workflow);
     const created = createTask(workflow, { ...identity, workflow: workflow.name, status, preset, settings }, facts);
@@ -164,11 +163,12 @@ function factsOf(place: Place, choose: Choose, workflow: Workflow): Facts {
 
 /** What a fact can be in this place. */
 function valuesOf(name: string, place: Place, workflow: Workflow): readonly number[] {
-  const { workspace, ran, tested, fanned, reviewed, task } = place;
+  const { workspace, ran, fanned, reviewed, task } = place;
   const state = workflow.states[task.status];
   const here =
     state === undefined ? [] : [...Object.values(state.out).flat(), ...state.rules].flatMap((each) => each.when);
-  const asksMerged = [...here, ...(state?.evidence ?? [])].some(({ field }) => field === "merged");
+  const skips = [task.status, ...Object.keys(state?.out ?? {})].flatMap((each) => workflow.states[each]?.unless ?? []);
+  const asksMerged = [...here, ...skips, ...(state?.evidence ?? [])].some(({ field }) => field === "merged");
   const hasWork = workspace || (ran && asksMerged);
   const numbers = guardsOf(workflow)
     .filter(({ field }) => field === name)
@@ -191,7 +191,7 @@ function valuesOf(name: string, place: Place, workflow: Workflow): readonly numb
     case "merged":
       return hasWork ? [0, 1] : [0];
     case "protected":
-      return tested ? [0, 1] : [0];
+      return ran ? [0, 1] : [0];
     case "commits":
     case "new_commits":
       return hasWork ? range : [0];
@@ -228,7 +228,6 @@ function after(place: Place, { task, effects, events }: Changed): Place {
     task,
     workspace: last === undefined ? place.workspace : last === "acquire_workspace",
     ran: place.ran || acts.includes("spawn_agent"),
-    tested: place.tested || acts.some((action) => ["run_tests", "merge", "merge_pr"].includes(action)),
     fanned: place.fanned || acts.includes("start_children"),
     reviewed: place.reviewed || events.some(({ type }) => type === "finding.reviewed"),
     owes: mayFail(effects, place, task),
