@@ -37,9 +37,13 @@ export const aboutProofs: readonly (Mutant & { readonly test: string })[] = [
     test: naive,
   },
   {
-    name: "verify forgets whether tests have begun",
+    name: "verify forgets whether a run may have changed what is protected",
     edits: [
-      { file: "src/engine/explore/position.ts", from: '(reads("protected") ? ["tested" as const] : [])', to: "[]" },
+      {
+        file: "src/engine/explore/position.ts",
+        from: 'reads("merged", "commits", "new_commits", "protected")',
+        to: 'reads("merged", "commits", "new_commits")',
+      },
     ],
     test: naive,
   },

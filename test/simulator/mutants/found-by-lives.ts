@@ -101,8 +101,8 @@ export const foundByLives: readonly Mutant[] = [
       },
       {
         file: "src/daemon/submit.ts",
-        from: "inTurn(id, () => submit(id, request, document, urgency)),",
-        to: "(void inTurn, submit(id, request, document, urgency)),",
+        from: ": inTurn(id, async () => {",
+        to: ": ((_: string, run: () => Promise<Answer>) => run())(id, async () => {",
       },
     ],
   },
