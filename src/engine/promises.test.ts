@@ -173,6 +173,23 @@ test("a run that has ended is ended although the move after it is held", () => {
   expect(life.now()).toMatchObject({ status: "build", runs: {}, held: { word: "promise" } });
 });
 
+test("tests count for the commit that they ran on, although the work has moved before they ended", () => {
+  const life = begin(read("turns"));
+  life.settle();
+  life.take({ kind: "continue", actor: { role: "engine" } });
+  life.did();
+  life.settle();
+  life.end("coder");
+  life.did();
+  life.settle();
+  life.tested("ok", "c1");
+  life.did("ok", { head: "c2" });
+  life.settle({ head: "c2" });
+  life.end("critic", { good: true }, { head: "c2" });
+  expect(life.now()).toMatchObject({ status: "judge", held: { word: "promise" } });
+  expect(life.now().held?.reason).toContain("{ to: merging, after: { tests: passed } }: no tests have passed");
+});
+
 test("a later answer takes an earlier one back", () => {
   const life = beginJudging(
     edit(read("turns"), "visits < 3, then: build }]\n  merging", "visits < 3, then: merging }]\n  merging"),
