@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
@@ -303,6 +303,27 @@ async function mergeTwice() {
   expect(stage.files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md"]);
   return { ...stage, id, workspace, landings };
 }
+
+test("a merge of undone work that a restart interrupts is complete", async () => {
+  const stage = await startStage("worktree", twice);
+  const { begin, commit, goOn, undo, files, move, core, store, repository } = stage;
+  const { id, workspace } = await begin();
+  commit(workspace, { "cup.md": "full\n" });
+  await goOn(id);
+  await undo(id);
+  await move(id, "busy");
+  commit(workspace, { "spoon.md": "one\n" });
+  // A file of the user's is in the way.
+  writeFileSync(join(repository, "spoon.md"), "mine\n");
+  await core.submit(id, { kind: "continue", actor: { role: "human" } });
+  await expect.poll(async () => (await store.merges.get(id))?.state, { timeout: 20_000 }).toBe("waits");
+  await core.close();
+  const next = stage.start();
+  onTestFinished(() => next.close());
+  await next.recover();
+  rmSync(join(repository, "spoon.md"));
+  await expect.poll(files, { timeout: 20_000 }).toEqual(["cup.md", "recipe.md", "spoon.md"]);
+});
 
 test("several merges of a task are undone together, named, and restored together", async () => {
   const { id, undo, files, landings, move, begin, until, goOn } = await mergeTwice();
