@@ -338,6 +338,19 @@ test("several merges of a task are undone together, named, and restored together
   expect(files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md"]);
 });
 
+test("merges that changed the same lines are undone together, the last one first", async () => {
+  const { begin, commit, goOn, move, undo, show } = await startStage("worktree", twice);
+  const { id, workspace } = await begin();
+  commit(workspace, { "recipe.md": "tea\n" });
+  await goOn(id);
+  await move(id, "busy");
+  commit(workspace, { "recipe.md": "green tea\n" });
+  await goOn(id);
+  expect(show("recipe.md")).toBe("green tea");
+  expect(await undo(id)).toMatchObject({ state: "undone" });
+  expect(show("recipe.md")).toBe("beans");
+});
+
 test("the work of both merges is restored, also if a person reverted it with git", async () => {
   const { id, files, move, begin, until, goOn, git, repository } = await mergeTwice();
   for (const each of git(repository, "log", "--first-parent", "--merges", "--format=%H", "main").split("\n"))
