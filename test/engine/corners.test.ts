@@ -74,6 +74,18 @@ test("a limit on a fan-out stops the children, and a person can start them again
   expect(task.actions).toEqual(["start_children"]);
 });
 
+test("a task whose ticket is closed while it waits for a time is held, and then waits on", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { waits_for: human, next: b }\n  b: { waits_for: 10m, next: done }\n  ${done}`,
+  );
+  const task = drive(workflow);
+  task.continue();
+  task.request({ kind: "ticket", reason: "The ticket was closed." });
+  expect(task.task).toMatchObject({ status: "b", held: { word: "ticket", again: "effects" } });
+  task.continue();
+  expect(task.task).toMatchObject({ status: "b", held: undefined });
+});
+
 test("a wait that is skipped asks for no evidence", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { waits_for: human, next: b }\n  b: { unless: merged == true, agent: { prompt: p, mode: turn }, evidence: [new_commits > 0], next: c }\n  c: { waits_for: human, next: done }\n  ${done}\nprompts: { p: Go }`,
