@@ -39,13 +39,24 @@ transitions:
   - { from: any, to: dropped, by: human }
 `;
 
+/** Two states that wait for a person, one after the other. */
+const twice = `name: twice
+version: 1
+states:
+  once: { waits_for: human, ask: Look at it, next: again }
+  again: { waits_for: human, ask: Look at it again, next: over }
+  over: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+`;
+
 let stage: WebStage;
 let visitor: Visitor;
 /** A task that was reviewed, and waits for a person. */
 let reviewed: string;
 
 beforeAll(async () => {
-  stage = await openWebStage({ script, poolSize: 6, workflows: { publish } });
+  stage = await openWebStage({ script, poolSize: 6, workflows: { publish, twice } });
   reviewed = await stage.create("Grind the beans", { branch: "grind" });
   [visitor] = await Promise.all([stage.browser(), stage.until(reviewed, ({ status }) => status === "reviewing")]);
 });
@@ -361,7 +372,8 @@ test("the history is read backwards, a page at a time, and grows by itself", asy
 });
 
 test("no key acts on a task that has moved on until the page knows what can be done with it now", async () => {
-  const task = await stage.create("Show it", { workflow: "publish" });
+  const body = { project: "coffee", summary: "Show it", workflow: "twice" };
+  const { id: task } = (await stage.call(routes.createTask, { body })).task;
   await stage.until(task, ({ needsPerson }) => needsPerson);
   const { page, goTo } = await stage.browser();
   await goTo(`/?task=${task}`);
@@ -372,7 +384,7 @@ test("no key acts on a task that has moved on until the page knows what can be d
     await known;
     await route.continue();
   });
-  await stage.call(routes.moveTask, { params: { task }, body: { to: "out" } });
+  await stage.call(routes.continueTask, { params: { task }, body: {} });
   await expect.poll(() => button.isDisabled()).toBe(true);
   await page.keyboard.press("x");
   await page.getByText("The task has changed. What you can do is being read: try again.").waitFor();
