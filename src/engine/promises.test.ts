@@ -132,6 +132,64 @@ test("nothing is merged on the way to a state whose promise the work cannot keep
   });
 });
 
+test("a state merges where one of the states that it may lead to asks for nothing that is missing", () => {
+  const text = edit(
+    edit(
+      edit(
+        read("turns"),
+        "merging: { do: [merge, release_workspace], next: done }",
+        "merging: { waits_for: human, do: [merge], outcomes: [{ when: visits < 2, then: done }, { then: recheck }] }\n  recheck: { waits_for: human, ask: Look again, next: done }",
+      ),
+      "  - { to: merging, after: { result: { good: true }, by: critic } }\n",
+      "",
+    ),
+    "  - { to: merging, after: { tests: passed } }\n",
+    "",
+  );
+  const life = beginJudging(text);
+  life.end("critic", { good: true });
+  life.settle();
+  expect(life.take({ kind: "continue", actor: { role: "human" } }, { head: "c2" })).toMatchObject({
+    kind: "stayed",
+    effects: [{ action: "merge" }],
+  });
+});
+
+test("a run that has ended is ended although the move after it is held", () => {
+  const text = edit(
+    read("turns"),
+    "agent: { role: coder }, do: [harvest_uncommitted]",
+    "agent: { role: coder }, limits: { time: 5m }, outcomes: [{ on: time, then: merging }], do: [harvest_uncommitted]",
+  );
+  const life = begin(text);
+  life.settle();
+  life.take({ kind: "continue", actor: { role: "engine" } });
+  life.did();
+  life.settle();
+  const { entry, runs } = life.now();
+  const run = runs.coder?.key;
+  const late = life.take({ kind: "limit", word: "time", entry });
+  expect(late).toMatchObject({ kind: "stayed", effects: [{ action: "kill_agent", params: { run } }] });
+  expect(life.now()).toMatchObject({ status: "build", runs: {}, held: { word: "promise" } });
+});
+
+test("tests count for the commit that they ran on, although the work has moved before they ended", () => {
+  const life = begin(read("turns"));
+  life.settle();
+  life.take({ kind: "continue", actor: { role: "engine" } });
+  life.did();
+  life.settle();
+  life.end("coder");
+  life.did();
+  life.settle();
+  life.tested("ok", "c1");
+  life.did("ok", { head: "c2" });
+  life.settle({ head: "c2" });
+  life.end("critic", { good: true }, { head: "c2" });
+  expect(life.now()).toMatchObject({ status: "judge", held: { word: "promise" } });
+  expect(life.now().held?.reason).toContain("{ to: merging, after: { tests: passed } }: no tests have passed");
+});
+
 test("a later answer takes an earlier one back", () => {
   const life = beginJudging(
     edit(read("turns"), "visits < 3, then: build }]\n  merging", "visits < 3, then: merging }]\n  merging"),

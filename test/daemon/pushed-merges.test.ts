@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { cancelMerge, mergeTask, undoTaskMerge } from "../../src/daemon/requests/merge-task.ts";
@@ -76,6 +76,20 @@ test("a merge that the remote has cannot be stopped any more: it is published, a
   expect(cups()).toEqual(["cup.md", "cup.md"]);
   expect(await undo()).toMatchObject({ state: "undone" });
   expect(cups()).toEqual(["", ""]);
+});
+
+test("your branch follows a merge that only the remote has also after a restart", async () => {
+  const { merge, stop, cups, unlock, later, record, core, start: startAgain } = await start();
+  await merge();
+  await stop();
+  await core.close();
+  const next = startAgain();
+  onTestFinished(() => next.close());
+  await next.recover();
+  expect(cups()).toEqual(["cup.md", ""]);
+  unlock();
+  await later(async () => (await record())?.onRemote === undefined);
+  expect(cups()).toEqual(["cup.md", "cup.md"]);
 });
 
 test("the merge of a task that is cancelled after the push is recorded as published", async () => {

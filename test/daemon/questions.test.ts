@@ -133,7 +133,7 @@ test("of two answers at the same moment one counts, and the other is told so", a
   await core.close();
 });
 
-test("a state's question is answered once, and says what became of it if nobody answered", async () => {
+test("a state's question is answered once, says what was answered, and what became of it if nobody answered", async () => {
   const { create, rest, says, open, reply, answer, core, store } = await begin();
   for (const id of ["t1", "t2"]) {
     await create(id);
@@ -147,6 +147,8 @@ test("a state's question is answered once, and says what became of it if nobody 
   await rest();
   const answered = `The question ${one?.id} was answered by a person`;
   await expect(answer("t1", { text: "The red one", question: one?.id })).rejects.toEqual(refusedWith(answered));
+  const said = 'UTC: "The blue one". Your answer was not passed on.';
+  await expect(answer("t1", { text: "The red one", question: one?.id })).rejects.toEqual(refusedWith(said));
   await expect(answer("t1", { text: "The red one" })).rejects.toEqual(refusedWith(answered));
   await core.submit("t2", { kind: "continue", actor: { role: "human" } });
   await expect(answer("t2", { text: "Red", question: two?.id })).rejects.toEqual(

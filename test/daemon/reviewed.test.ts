@@ -9,6 +9,7 @@ import { explainTask } from "../../src/daemon/requests/explain-task.ts";
 import { mergeTask } from "../../src/daemon/requests/merge-task.ts";
 import { continueTask } from "../../src/daemon/requests/move-task.ts";
 import { approveTask } from "../../src/daemon/requests/person.ts";
+import { seeTask } from "../../src/daemon/requests/task-views.ts";
 import { startGitStage } from "./git-stage.ts";
 
 const id = "b1111";
@@ -113,6 +114,20 @@ test("a merge that brings in commits of another branch is unreviewed, although i
   git(workspace, "fetch", "-q", repository, "main");
   git(workspace, "merge", "-q", "-m", "sync", "FETCH_HEAD");
   expect(await merge()).toMatchObject({ state: "merged" });
+});
+
+test("what a person was shown last counts for an approval, whatever they have marked as reviewed, and the mark stays", async () => {
+  const { core, store, commit, diff, reviewed, approve, isDone, mains } = await startReviewed(
+    mergingFlow(mergingFlows["the state merges"]),
+  );
+  const mark = { params: { task: id }, query: {}, body: { commit: reviewed }, caller: { kind: "human" }, folder: "" };
+  await seeTask(core)({ ...mark, lastEvent: "" } as never);
+  const later = commit("saucer.md");
+  await diff({ sinceReview: "true" });
+  expect(await store.seen.get(id)).toMatchObject({ commit: later, reviewed });
+  await approve();
+  await isDone();
+  expect(mains("saucer.md")).toBe("saucer.md");
 });
 
 test("unreviewed work is merged on a person's word, once the person was shown the difference", async () => {

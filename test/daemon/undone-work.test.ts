@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Asked } from "../../src/daemon/handlers.ts";
 import { diffTask } from "../../src/daemon/requests/diff-task.ts";
 import { explainTask } from "../../src/daemon/requests/explain-task.ts";
@@ -304,6 +304,27 @@ async function mergeTwice() {
   return { ...stage, id, workspace, landings };
 }
 
+test("a merge of undone work that a restart interrupts is complete", async () => {
+  const stage = await startStage("worktree", twice);
+  const { begin, commit, goOn, undo, files, move, core, store, repository } = stage;
+  const { id, workspace } = await begin();
+  commit(workspace, { "cup.md": "full\n" });
+  await goOn(id);
+  await undo(id);
+  await move(id, "busy");
+  commit(workspace, { "spoon.md": "one\n" });
+  // A file of the user's is in the way.
+  writeFileSync(join(repository, "spoon.md"), "mine\n");
+  await core.submit(id, { kind: "continue", actor: { role: "human" } });
+  await expect.poll(async () => (await store.merges.get(id))?.state, { timeout: 20_000 }).toBe("waits");
+  await core.close();
+  const next = stage.start();
+  onTestFinished(() => next.close());
+  await next.recover();
+  rmSync(join(repository, "spoon.md"));
+  await expect.poll(files, { timeout: 20_000 }).toEqual(["cup.md", "recipe.md", "spoon.md"]);
+});
+
 test("several merges of a task are undone together, named, and restored together", async () => {
   const { id, undo, files, landings, move, begin, until, goOn } = await mergeTwice();
   expect(await undo(id)).toMatchObject({ state: "undone", reason: `2 merges were undone: ${landings.join(", ")}.` });
@@ -315,6 +336,19 @@ test("several merges of a task are undone together, named, and restored together
   expect(second.warnings).toEqual(broughtBack);
   await goOn(second.id);
   expect(files()).toEqual(["cup.md", "pot.md", "recipe.md", "spoon.md"]);
+});
+
+test("merges that changed the same lines are undone together, the last one first", async () => {
+  const { begin, commit, goOn, move, undo, show } = await startStage("worktree", twice);
+  const { id, workspace } = await begin();
+  commit(workspace, { "recipe.md": "tea\n" });
+  await goOn(id);
+  await move(id, "busy");
+  commit(workspace, { "recipe.md": "green tea\n" });
+  await goOn(id);
+  expect(show("recipe.md")).toBe("green tea");
+  expect(await undo(id)).toMatchObject({ state: "undone" });
+  expect(show("recipe.md")).toBe("beans");
 });
 
 test("the work of both merges is restored, also if a person reverted it with git", async () => {

@@ -24,8 +24,8 @@ transitions:
 `;
 
 /** A task whose last commit and whose uncommitted file the daemon has not seen. */
-async function startMerging(kind: "worktree" | "clone") {
-  const stage = await startGitStage({ flow });
+async function startMerging(kind: "worktree" | "clone", text = flow) {
+  const stage = await startGitStage({ flow: text });
   await stage.store.updateProject("coffee", { workspaces: kind });
   const { workspace } = await stage.begin("b1111");
   const commit = (name: string) => {
@@ -97,6 +97,15 @@ for (const kind of ["worktree", "clone"] as const) {
     const held = { status: "merging", held: { reason: expect.stringContaining("respawn"), again: "effects" } };
     expect(await stage.goOn("b1111")).toMatchObject(held);
     expect(git(repository, "log", "--format=%s", "main")).toBe("first");
+  });
+
+  test(`${kind}: what a workflow does after a failed merge is not done where the workspace cannot be read`, async () => {
+    const stage = await startMerging(kind, flow.replace("name_branch, ", ""));
+    await stage.move("b1111", "judged");
+    damages[1]?.[1](stage);
+    const held = { status: "merging", held: { reason: expect.stringContaining("respawn"), again: "effects" } };
+    expect(await stage.goOn("b1111")).toMatchObject(held);
+    expect(stage.git(stage.repository, "log", "--format=%s", "main")).toBe("first");
   });
 
   test(`${kind}: a task whose workspace was deleted is merged at its last collected commit`, async () => {

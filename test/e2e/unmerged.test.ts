@@ -22,10 +22,10 @@ transitions:
 `;
 
 /** A task with an unmerged commit. */
-async function startBrewed(workflow: "brew" | "strict", workspaces = "clone") {
+async function startBrewed(workflow: "brew" | "strict", workspaces = "clone", text = strict) {
   const stage = await startBrew(["coffee"]);
   await stage.signalbox(["project", "update", "coffee", "--workspaces", workspaces]);
-  writeFileSync(join(stage.home, "workflows", "strict.yml"), strict);
+  writeFileSync(join(stage.home, "workflows", "strict.yml"), text);
   const coffee = stage.in("coffee");
   const signalbox = (...args: readonly string[]) => stage.signalbox(args, coffee);
   await signalbox("task", "create", "Brew it", "--workflow", workflow);
@@ -66,4 +66,25 @@ test.each(["worktree", "clone"])("a task whose %s was deleted is merged, and is 
   expect((await signalbox("task", "merge", "1")).code).toBe(0);
   expect(git(coffee, "ls-tree", "--name-only", "main")).toContain("cup.md");
   await vi.waitFor(async () => expect(await status()).toBe("served"), 30_000);
+});
+
+test("work since an approval is merged with --unreviewed, once task diff has shown it", async () => {
+  const judged = strict
+    .replace("brewing: { waits_for: human, next: served }", "brewing: { waits_for: human, next: tasted }")
+    .replace("  served:", "  tasted: { waits_for: human, next: served }\n  served:")
+    .replace("{ from: brewing, to: served,", "{ from: tasted, to: served,")
+    .replace(
+      "  - { from: any",
+      '  - { from: brewing, to: tasted, by: critic, gate: { section: "## Review", verdict: PASS } }\n  - { from: brewing, to: tasted, by: human }\n  - { from: any',
+    );
+  const { signalbox, folder, status } = await startBrewed("strict", "clone", judged);
+  expect(await signalbox("task", "update", "1", "--status", "tasted")).toMatchObject({ code: 0 });
+  writeFileSync(join(folder, "saucer.md"), "small\n");
+  git(folder, "add", "saucer.md");
+  git(folder, "commit", "--quiet", "-m", "saucer");
+  expect((await signalbox("task", "merge", "1")).stderr).toMatch(/You approved \w{10}, but the branch is at \w{10}/);
+  expect((await signalbox("task", "merge", "1", "--unreviewed")).stderr).toContain("which you were not shown");
+  expect((await signalbox("task", "diff", "1", "--since-review")).stdout).toContain("saucer.md");
+  expect(await signalbox("task", "merge", "1", "--unreviewed")).toMatchObject({ code: 0 });
+  expect(await status()).toBe("served");
 });

@@ -74,6 +74,39 @@ test("a limit on a fan-out stops the children, and a person can start them again
   expect(task.actions).toEqual(["start_children"]);
 });
 
+test("a task whose ticket is closed while it waits for a time is held, and then waits on", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { waits_for: human, next: b }\n  b: { waits_for: 10m, next: done }\n  ${done}`,
+  );
+  const task = drive(workflow);
+  task.continue();
+  task.request({ kind: "ticket", reason: "The ticket was closed." });
+  expect(task.task).toMatchObject({ status: "b", held: { word: "ticket", again: "effects" } });
+  task.continue();
+  expect(task.task).toMatchObject({ status: "b", held: undefined });
+});
+
+test("a wait that is skipped asks for no evidence", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { waits_for: human, next: b }\n  b: { unless: merged == true, agent: { prompt: p, mode: turn }, evidence: [new_commits > 0], next: c }\n  c: { waits_for: human, next: done }\n  ${done}\nprompts: { p: Go }`,
+  );
+  const task = drive(workflow);
+  task.fact("merged", 1).fact("new_commits", 0).continue();
+  expect(task.status).toBe("c");
+  expect(task.task.runs).toEqual({});
+});
+
+test("a person's approval of a commit that a role has judged does not hide who judged it", () => {
+  const workflow = loadText(
+    `version: 1\nstates:\n  a: { waits_for: human, next: b }\n  b: { do: [merge], next: done }\n  ${done}\ntransitions:\n  - { from: a, to: b, by: [critic, human], gate: { section: "## Review", verdict: PASS } }`,
+  );
+  const task = drive(workflow);
+  task.commit("c1").write("Review", "Verdict: PASS").writtenBy("Review", { role: "critic", commit: "c1" });
+  task.request({ kind: "continue", actor: { role: "human" }, word: { approves: "c1" } });
+  expect(task.task).toMatchObject({ status: "b", judged: { commit: "c1", role: "critic" } });
+  expect(task.events.map(({ type }) => type)).toContain("task.approved");
+});
+
 test("an agent started by a state's own work can end like any other", () => {
   const workflow = loadText(
     `version: 1\nstates:\n  a: { waits_for: human, do: [{ action: spawn_agent, role: helper, prompt: p }], next: b }\n  b: { waits_for: human, next: done }\n  ${done}\nprompts: { p: Go }`,

@@ -135,6 +135,29 @@ describe("a verdict is about the work as it was", () => {
     expect(resultOf(harvested)).toMatchObject({ result: "broken" });
   });
 
+  test("parts that are merged into the work after the verdict make it old, and parts before it do not", () => {
+    const fannedOut = (judge: string, parts: string) => `version: 1
+initial: todo
+roles:
+  planner: { mode: turn, prompt: p, result: plan }
+  critic: { mode: turn, permissions: reduced, prompt: p, result: r }
+states:
+  todo: { waits_for: slot, do: [acquire_workspace], next: plan }
+  plan: { agent: { role: planner }, next: ${judge === "merge" ? "parts" : "judge"} }
+  judge: { agent: { role: critic }, outcomes: [{ result: { good: true }, then: ${judge} }] }
+  parts: { fan_out: { from: plan.parts, workflow: part }, next: ${parts} }
+  merge: { do: [merge, release_workspace], next: done }
+  done: { terminal: true }
+schemas:
+  plan: { type: object, required: [parts], properties: { parts: { type: array } } }
+  r: { type: object, required: [good], properties: { good: { type: boolean } } }
+promises: [{ to: done, after: { result: { good: true }, by: critic } }]
+prompts: { p: x }
+`;
+    expect(resultOf(fannedOut("parts", "merge"))).toMatchObject({ result: "broken" });
+    expect(resultOf(fannedOut("merge", "judge"))).toMatchObject({ result: "proved" });
+  });
+
   test("a person's move counts where the promise names people, and nowhere else", () => {
     const person = edit(
       read("sessions"),

@@ -62,6 +62,23 @@ test("of two tabs that answer one wins, and the other sees what won", async () =
   expect(misdeeds).toEqual([]);
 });
 
+test("an answer that is refused stays in its field, also after a reload", async () => {
+  const task = await stage.create("Weigh them", { branch: "weigh" });
+  await stage.until(task, ({ needsPerson }) => needsPerson);
+  const { page, goTo } = await stage.browser();
+  await goTo(`/?task=${task}`);
+  const reasons = [{ code: "answered", text: "Not this time.", fix: "" }];
+  const refusal = { error: { code: "refused", message: "Not this time.", reasons } };
+  await page.route("**/answer*", (route) => route.fulfill({ status: 409, json: refusal }));
+  const field = page.getByRole("textbox", { name: "Your answer" });
+  await field.fill("Two");
+  await field.press("Control+Enter");
+  await page.getByRole("alert").getByText("Not this time.").waitFor();
+  expect(await field.inputValue()).toBe("Two");
+  await page.reload();
+  await expect.poll(() => field.inputValue()).toBe("Two");
+});
+
 test("while the daemon is gone no task can be created, and what was written stays; a browser that is signed out is told how to come back", async () => {
   const { page, goTo } = await stage.browser();
   await goTo("/board");

@@ -39,13 +39,24 @@ transitions:
   - { from: any, to: dropped, by: human }
 `;
 
+/** Two states that wait for a person, one after the other. */
+const twice = `name: twice
+version: 1
+states:
+  once: { waits_for: human, ask: Look at it, next: again }
+  again: { waits_for: human, ask: Look at it again, next: over }
+  over: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+transitions: [{ from: any, to: dropped, by: human }]
+`;
+
 let stage: WebStage;
 let visitor: Visitor;
 /** A task that was reviewed, and waits for a person. */
 let reviewed: string;
 
 beforeAll(async () => {
-  stage = await openWebStage({ script, poolSize: 6, workflows: { publish } });
+  stage = await openWebStage({ script, poolSize: 6, workflows: { publish, twice } });
   reviewed = await stage.create("Grind the beans", { branch: "grind" });
   [visitor] = await Promise.all([stage.browser(), stage.until(reviewed, ({ status }) => status === "reviewing")]);
 });
@@ -178,6 +189,28 @@ test("the graph shows the path, the place and why a way is closed, as a drawing 
   await page.getByRole("region", { name: "Ways out" }).getByText("The work is not merged yet.").waitFor();
 });
 
+test("what is written while a review is being sent stays when it was sent", async () => {
+  const { page } = visitor;
+  await visitor.goTo(`/tasks/${reviewed}?part=changes&file=grind.ts`);
+  await page.getByRole("region", { name: /^Changes of grind\.ts/ }).focus();
+  for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await page.keyboard.type("Why two?");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("1 comment, not sent yet").waitFor();
+  await page.getByRole("combobox", { name: "How it is sent" }).selectOption({ label: "Only note it in the history" });
+  const remark = page.getByRole("textbox", { name: "What you say about the whole" });
+  await page.route("**/comment*", async (route) => {
+    await remark.fill("It tastes well.");
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Send 1 together" }).click();
+  await page.getByText("0 comments, not sent yet").waitFor();
+  expect(await remark.inputValue()).toBe("It tastes well.");
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await remark.waitFor({ state: "detached" });
+});
+
 test("lines are commented with the keyboard, kept through a reload and a lost daemon, and sent as one", async () => {
   const { page } = visitor;
   await visitor.goTo(`/tasks/${reviewed}?part=changes&file=grind.ts`);
@@ -258,7 +291,7 @@ test("the chosen run is the one whose output is shown, whichever run is at work"
   expect(await links.filter({ hasText: "worker#1" }).getAttribute("aria-current")).toBe("false");
 });
 
-test("findings are approved and dismissed as the button says, and only those that were chosen", async () => {
+test("findings are approved and dismissed as the button says, only those that were chosen, for the revision that is shown", async () => {
   const { page } = visitor;
   const finding = (id: string) => ({
     ...{ id, state: "open", severity: "high", file: "grind.ts", line: 2, title: `Defect ${id}`, evidence: "" },
@@ -267,7 +300,9 @@ test("findings are approved and dismissed as the button says, and only those tha
   const view = { task: reviewed, round: 1, quiet: 0, said: "", findings: ["F1", "F2", "F3"].map(finding), parts: [] };
   const decided: unknown[] = [];
   await page.route("**/findings*", (route) => {
-    if (route.request().method() === "POST") decided.push(route.request().postDataJSON());
+    const request = route.request();
+    const revision = new URL(request.url()).searchParams.get("revision");
+    if (request.method() === "POST") decided.push({ ...request.postDataJSON(), revision });
     return route.fulfill({ json: view });
   });
   await open(visitor, "findings");
@@ -277,9 +312,10 @@ test("findings are approved and dismissed as the button says, and only those tha
   for (const id of ["F1", "F3"]) await page.getByRole("checkbox", { name: `Choose ${id}` }).check();
   await page.getByRole("button", { name: "Approve 2" }).click();
   await page.getByText(`signalbox task findings ${reviewed} --approve F1,F3`).waitFor();
+  const revision = String((await stage.call(routes.getTask, { params: { task: reviewed } })).task.revision);
   expect(decided).toEqual([
-    { findings: ["F2"], state: "dismissed" },
-    { findings: ["F1", "F3"], state: "approved" },
+    { findings: ["F2"], state: "dismissed", revision },
+    { findings: ["F1", "F3"], state: "approved", revision },
   ]);
   await page.unrouteAll();
 });
@@ -333,6 +369,30 @@ test("the history is read backwards, a page at a time, and grows by itself", asy
   await page.getByRole("combobox", { name: "Show" }).selectOption("agent");
   await page.getByText("agent.started").first().waitFor();
   expect(await page.getByText("One more.").count()).toBe(0);
+});
+
+test("no key acts on a task that has moved on until the page knows what can be done with it now", async () => {
+  const body = { project: "coffee", summary: "Show it", workflow: "twice" };
+  const { id: task } = (await stage.call(routes.createTask, { body })).task;
+  await stage.until(task, ({ needsPerson }) => needsPerson);
+  const { page, goTo } = await stage.browser();
+  await goTo(`/?task=${task}`);
+  const button = page.locator("footer").getByRole("button", { name: /^Continue/ });
+  await expect.poll(() => button.isEnabled()).toBe(true);
+  const { promise: known, resolve: tell } = Promise.withResolvers<void>();
+  await page.route(`**/v1/tasks/${task}/actions*`, async (route) => {
+    await known;
+    await route.continue();
+  });
+  await stage.call(routes.continueTask, { params: { task }, body: {} });
+  await expect.poll(() => button.isDisabled()).toBe(true);
+  await page.keyboard.press("x");
+  await page.getByText("The task has changed. What you can do is being read: try again.").waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  tell();
+  await expect.poll(() => button.isEnabled()).toBe(true);
+  await page.keyboard.press("x");
+  await page.getByRole("dialog").getByRole("button", { name: "Do nothing" }).click();
 });
 
 test("each action has its key; one that is not allowed says why, by key and by mouse", async () => {

@@ -205,3 +205,13 @@ test("a .git folder that is not a repository is repaired", async () => {
   expect(await kind.inspect(folder)).toMatchObject({ kind: "there", dirty: false });
   expect(trashed()).toContain(".git/mine");
 });
+
+test("a commit that the control repository has only from a salvage that did not end counts as unsaved", async () => {
+  const { at, control, prepare, salvage } = await open();
+  await prepare();
+  at().commit({ "aside.txt": "aside\n" });
+  at().git("push", "--quiet", control.folder, "HEAD:refs/signalbox/incoming/salvage/t1/0");
+  await expect(prepare({ branch: "next", salvaged: true })).rejects.toMatchObject({ code: "workspace.unsaved" });
+  await salvage();
+  expect(await prepare({ branch: "next", salvaged: true })).toMatchObject({ how: "recycled" });
+});

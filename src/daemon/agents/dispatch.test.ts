@@ -401,3 +401,33 @@ test("no run that wants a named agent stands behind a later one of the same prio
     }),
   );
 });
+
+test("a run that waits for a named agent starts once the models of its project allow it", async () => {
+  const allowed: string[] = [];
+  let isPrepared = false;
+  const dispatch = createDispatch({
+    clock: createScriptedClock(1_000_000),
+    caps: () => ({ most: 10, perProject: 0, perHarness: {} }),
+    rankOf: async () => ({ ways: 1, priority: 0, order: 1 }),
+    paused: () => undefined,
+    roster: {
+      // What is not read again is not known.
+      prepare: async () => {
+        isPrepared = allowed.includes("large");
+      },
+      choose: () => (isPrepared ? { kind: "provision" } : { kind: "wait", reason: "No agent is there." }),
+      lacks: () => (isPrepared ? undefined : { text: "No agent is there.", fix: "" }),
+      take: () => ({ agent: { name: "ada", model: "large", insteadOf: "" } }),
+      release: () => false,
+    },
+  });
+  const wants = { model: "large", label: "coffee#1" };
+  const seated = dispatch.enter({ run: "a", task: "t1", project: "coffee", harness: "claude", wants });
+  await settle();
+  expect(dispatch.lackOf("t1")?.text).toBe("No agent is there.");
+  allowed.push("large");
+  dispatch.wake();
+  await settle();
+  expect(dispatch.lackOf("t1")).toBeUndefined();
+  expect(await seated).toMatchObject({ name: "ada" });
+});

@@ -45,13 +45,18 @@ async function sleeping({ untold = 1, isWanted = true } = {}) {
   const ended: (readonly [string, string])[] = [];
   const seats: number[] = [];
   const closed: string[] = [];
+  const unread = new Set<string>();
   const inTurn = createTurns();
   const works: Promise<unknown>[] = [];
   const sleepers = createSleepers({
     ...{ store, clock, dispatch, places: homePlaces(home), inTurn },
     workflowOf: async () => workflow,
     harnesses: () => new Map([["any", { name: "any" }]]),
-    mail: { untold: async () => Array.from({ length: untold }), waits: () => false, isTelling: () => false },
+    mail: {
+      untold: async () => Array.from({ length: untold }),
+      waits: ({ run }: RunWatch) => unread.has(run.id),
+      isTelling: () => false,
+    },
     terminal: {
       close: async (name: string) => {
         closed.push(name);
@@ -79,7 +84,7 @@ async function sleeping({ untold = 1, isWanted = true } = {}) {
   };
   await sleepers.adopted(run);
   await pass(0);
-  return { sleepers, dispatch, ended, seats, closed, store, run, inTurn, pass };
+  return { sleepers, dispatch, ended, seats, closed, unread, store, run, inTurn, pass };
 }
 
 test("the daemon tries four times to wake a sleeping run, each time with a new seat, and then the run is lost", async () => {
@@ -92,8 +97,8 @@ test("the daemon tries four times to wake a sleeping run, each time with a new s
   expect([seats, dispatch.atWork(), ended]).toEqual([[1, 1, 1, 1], 0, [["coder#1", "lost"]]]);
 });
 
-test("an idle run goes to sleep to make room, but not while somebody watches its terminal, or has begun to meanwhile", async () => {
-  const { sleepers, pass, closed, store, run, inTurn } = await sleeping({ isWanted: false });
+test("an idle run goes to sleep to make room, but not while a message waits for it, or somebody watches its terminal or has begun to", async () => {
+  const { sleepers, pass, closed, unread, store, run, inTurn } = await sleeping({ isWanted: false });
   const watchOf = (watchers: number, key: string, since = 0) => {
     const started = { name: key, mode: "session", raised: "" };
     const own = { ...run, id: `t1/${key}`, key, started };
@@ -106,7 +111,11 @@ test("an idle run goes to sleep to make room, but not while somebody watches its
     };
     return watch as unknown as RunWatch & { readonly pane: { watchers: number } };
   };
-  sleepers.tend([watchOf(1, "watched#1"), watchOf(0, "fresh#1", 995_000), watchOf(0, "idle#1", 5)]);
+  unread.add("t1/told#1");
+  sleepers.tend([
+    ...[watchOf(1, "watched#1"), watchOf(0, "fresh#1", 995_000)],
+    ...[watchOf(0, "told#1"), watchOf(0, "idle#1", 5)],
+  ]);
   await pass(0);
   expect(closed).toEqual(["idle#1"]);
   // It goes to sleep inside the mutex of its messages, which is taken while somebody attaches.

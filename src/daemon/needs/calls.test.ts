@@ -107,6 +107,24 @@ test("a need that ends while its call is being made is over, and causes another 
   await calls.stop();
 });
 
+test("a need that is back before its first call was made to the end causes a call of its own", async () => {
+  const rung = Promise.withResolvers<void>();
+  const { store, clock, phone, stored, start } = await stage(rung.promise);
+  const calls = start();
+  await calls.recover();
+  await calls.found(stored, [need("approval")]);
+  await clock.pass(10_000);
+  expect(phone.notes).toHaveLength(1);
+  await calls.found(stored, []);
+  await calls.found(stored, [need("approval")]);
+  rung.resolve();
+  await clock.pass(0);
+  expect(await store.calls.list({})).toMatchObject([{ state: "waits", episode: 2 }]);
+  await clock.pass(10 * minute);
+  expect(phone.notes).toHaveLength(2);
+  await calls.stop();
+});
+
 test("a task that is released and held again between two checks causes another call", async () => {
   const { clock, phone, stored, start } = await stage();
   const calls = start();
