@@ -53,7 +53,7 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
 }
 
 /** Whether a workspace counts for its project's pool: not a folder that a person lent, a judge's checkout, or an unsaved one. */
-function isPooled(workspace: Workspace): boolean {
+export function isPooled(workspace: Workspace): boolean {
   return workspace.kind !== "folder" && !isCheckout(workspace) && workspace.unsaved === undefined;
 }
 
