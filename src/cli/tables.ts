@@ -220,12 +220,17 @@ function few(names: readonly string[]): string {
   return names.length > 6 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ");
 }
 
+/** A name or a path, which may have line breaks, on one line. */
+export function withoutBreaks(name: string): string {
+  return name.replaceAll(/[\r\n\u2028\u2029]+/g, " ");
+}
+
 export interface Column {
   readonly title: string;
   readonly align?: "right";
   /** Changes the style of a cell, never its width. */
   readonly paint?: (cell: string, row: number) => string;
-  /** Needs no title when it is shown below the other columns. */
+  /** It may have several lines, and needs no title when it is shown below the other columns. */
   readonly isText?: boolean;
 }
 
@@ -244,9 +249,9 @@ export function writeTable(
   width: number,
   after: (row: number) => readonly string[] = () => [],
 ): string {
-  // Only the last column has texts of several lines; a name with a line break would look like another row.
+  // Only a text in the last column has several lines; a name or a path with a line break would look like another row.
   const rows = given.map((row) =>
-    row.map((cell, i) => (i < columns.length - 1 ? cell.replaceAll(/[\r\n\u2028\u2029]+/g, " ") : cell)),
+    row.map((cell, i) => (i === columns.length - 1 && columns[i]?.isText ? cell : withoutBreaks(cell))),
   );
   const widths = columns.map(({ title }, i) =>
     Math.max(displayWidth(title), ...rows.map((row) => displayWidth(row[i] ?? ""))),

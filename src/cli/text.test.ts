@@ -49,6 +49,20 @@ test("columns are aligned, and the last one is wrapped", () => {
   );
 });
 
+test("a path with a line break stays on one line of its table, and a text may have several", () => {
+  const rows = [["coffee", "/home/ann/cof\nfee  forged"]];
+  expect(writeTable([{ title: "NAME" }, { title: "PATH" }], rows, 80)).toBe(
+    "NAME    PATH\ncoffee  /home/ann/cof fee  forged",
+  );
+  expect(writeTable([{ title: "NAME" }, { title: "PATH" }], rows, 24).split("\n")).toEqual([
+    "NAME",
+    "coffee",
+    "    path  /home/ann/cof",
+    "          fee  forged",
+  ]);
+  expect(writeTable([{ title: "NAME" }, { title: "WHY", isText: true }], rows, 80).split("\n")).toHaveLength(3);
+});
+
 test("columns without room go below their row, and neither paths nor commands are broken", () => {
   const columns = [{ title: "NAME" }, { title: "KIND" }, { title: "PATH" }, { title: "WHY", isText: true }] as const;
   const why = "It is broken. To see more: signalbox workspace list --project coffee";

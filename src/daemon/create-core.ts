@@ -133,7 +133,7 @@ export function createCore(ports: CorePorts): RunningCore {
     onError,
   });
   const poolSize = async (project: string) => (await store.getProject(project))?.poolSize ?? 1;
-  const factsOf = createFacts(store, (task) => scheduler.isFull(task.project, task.id));
+  const factsOf = createFacts(store, (task) => scheduler.isPoolFull(task.project, task.id));
   const inTurn = createTurns();
   const ticketsOf = ports.ticketsOf ?? noTickets;
   const parts =

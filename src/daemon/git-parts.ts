@@ -113,7 +113,7 @@ export function createGitParts(given: GitPartsPorts): GitParts {
   const limits = given.limits ?? defaultLimits;
   const where = (): Where => (setting("land") === "remote" ? "remote" : setting("pushMerges") ? "both" : "here");
   const predictions = createPredictions({ store, clock, workspacesOf, onError });
-  const parking = createParking({ store, clock, log, workspacesOf, settingsOf: given.settingsOf });
+  const parking = createParking({ store, clock, log, inTurn, workspacesOf, settingsOf: given.settingsOf });
   const room = createPoolRoom(clock);
   const { endRuns, endCommands, tellPerson } = given;
   const ending = { endRuns, endCommands, tellPerson };

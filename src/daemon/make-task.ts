@@ -285,7 +285,7 @@ export async function firstFacts(core: Core, project: Project, document: StoredD
     artifacts: {},
     numbers: { workspace: 0 },
     taskFileTracked: false,
-    poolFull: await core.scheduler.isFull(project.name, ""),
+    poolFull: await core.scheduler.isPoolFull(project.name, ""),
   };
 }
 

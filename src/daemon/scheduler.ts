@@ -8,6 +8,7 @@ import { Fault } from "../fault.ts";
 import type { Store, StoredTask } from "../ports/store.ts";
 import type { Clock } from "../ports/system.ts";
 import { areMet } from "./dependencies.ts";
+import { isPooled } from "./workspaces/pool.ts";
 
 /** The newest known revision of each open task: while one notification is processed, the next can overtake it. */
 interface RevisionGuard {
@@ -59,6 +60,11 @@ export interface Scheduler {
   waits(task: string): boolean;
   /** Whether other tasks have taken all slots of the project. */
   isFull(project: string, task: string): Promise<boolean>;
+  /**
+   * Whether other tasks have all workspaces of the project, or are about to acquire them. A task may have a slot and no
+   * workspace, such as one that waits for a time before its work.
+   */
+  isPoolFull(project: string, task: string): Promise<boolean>;
   /** Waits for work in progress, then does nothing any more. */
   stop(): Promise<void>;
 }
@@ -90,6 +96,8 @@ interface Seat {
   readonly isBegun: boolean;
   /** Whether the task has a slot. */
   readonly isTaken: boolean;
+  /** Whether it has a workspace; `maybe` if it has a slot without one, and may be about to acquire one. */
+  readonly hasWorkspace: boolean | "maybe";
   /** The request that starts it; undefined where it has started, is held, or waits for a person. */
   readonly start: Request | undefined;
 }
@@ -111,16 +119,34 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   let stopped = false;
 
   const taken = new Map<string, number>();
+  /** The tasks of each project with `hasWorkspace`. */
+  const housed = new Map<string, Map<string, true | "maybe">>();
   const setSeat = (task: string, seat: Seat | undefined) => {
     const before = seats.get(task);
     if (before?.isTaken) taken.set(before.project, (taken.get(before.project) ?? 0) - 1);
     if (seat?.isTaken) taken.set(seat.project, (taken.get(seat.project) ?? 0) + 1);
+    if (before !== undefined) housed.get(before.project)?.delete(task);
+    if (seat?.hasWorkspace) {
+      const tasks = housed.get(seat.project) ?? new Map();
+      housed.set(seat.project, tasks.set(task, seat.hasWorkspace));
+    }
     if (seat === undefined) seats.delete(task);
     else seats.set(task, seat);
   };
   const isFull = async (project: string, task: string) => {
     const others = (taken.get(project) ?? 0) - (seats.get(task)?.isTaken ? 1 : 0);
     return others >= (await ports.poolSize(project));
+  };
+
+  const isPoolFull = async (project: string, task: string) => {
+    const size = await ports.poolSize(project);
+    const others = [...(housed.get(project) ?? [])].filter(([id]) => id !== task);
+    const users = new Set(others.flatMap(([id, has]) => (has === true ? [id] : [])));
+    // A task that is held while its workspace is prepared keeps that workspace.
+    for (const each of await ports.store.workspaces.list({ project }))
+      if (isPooled(each) && each.task !== task && seats.has(each.task)) users.add(each.task);
+    for (const [id] of others) if (users.size < size && (await isAcquiring(ports.store, id))) users.add(id);
+    return users.size >= size;
   };
 
   /** Retries: no event would trigger another check. */
@@ -212,7 +238,8 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       personsStart(workflow, task) !== undefined || workflow.states[task.status]?.wait.kind === "fan_out";
     const isTaken = !needsNone || phase === "doing" || workspace !== "";
     const isBegun = !isUnstarted(workflow, task);
-    setSeat(task.id, { revision, project, age, priority, dependsOn, isBegun, isTaken, start });
+    const hasWorkspace = workspace !== "" || (isTaken && ("maybe" as const));
+    setSeat(task.id, { revision, project, age, priority, dependsOn, isBegun, isTaken, hasWorkspace, start });
     if (left.has(project)) notifyWaiting(project);
     return start !== undefined || (before?.isTaken === true && !isTaken) ? [project] : [];
   };
@@ -222,6 +249,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
 
   return {
     isFull,
+    isPoolFull,
     isLeft: (project) => left.has(project),
     async isNextLeft({ id, project }) {
       if (!left.has(project) || ports.mayStart?.(project) === false || (await isFull(project, id))) return false;
@@ -263,6 +291,10 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
 function startsByItself(workflow: Workflow, task: Task): boolean {
   if (task.part !== undefined) return task.part.slot !== undefined;
   return task.autostart || !isUnstarted(workflow, task);
+}
+
+async function isAcquiring(store: Store, task: string): Promise<boolean> {
+  return (await store.openEffects(task)).some(({ effect }) => effect.action === "acquire_workspace");
 }
 
 const maxDepth = 20;

@@ -63,7 +63,7 @@ export interface Workspace extends Kept {
   readonly commit?: string;
   /** The installed programs that run the tests, by path, with a hash of each after the setup; missing without a setup. */
   readonly runners?: Readonly<Record<string, string>>;
-  /** Only of a folder that was set aside, because its contents could not be saved. No task gets it. */
+  /** Only of a folder that was set aside, because its contents could not be saved, or it cannot be emptied. No task gets it. */
   readonly unsaved?: UnsavedFolder;
 }
 
@@ -72,6 +72,8 @@ export interface UnsavedFolder {
   readonly task: string;
   /** What is wrong with it, as a sentence; empty if that is unknown. */
   readonly reason: string;
+  /** Whether its contents are saved: then it was set aside because it cannot be emptied. */
+  readonly isSaved?: boolean;
   /** Whether the task's history has it, and whether a person was called for it. */
   readonly isNoted?: boolean;
   readonly isTold?: boolean;

@@ -122,6 +122,9 @@ export interface WorkspaceKind {
 /** The code of the Fault for a pipe, socket or device where git expects a file: git would wait for it for ever. */
 export const blockedWorkspace = "workspace.blocked";
 
+/** The code of the Fault for a file or folder that cannot be removed from a workspace, such as an immutable one. */
+export const stuckWorkspace = "workspace.stuck";
+
 /** The code of the Fault for a task file that cannot be read, or in whose place is something else. */
 export const badTaskFile = "workspace.bad-task-file";
 

@@ -246,3 +246,79 @@ test("an outdated notification about a task does not free its slot", async () =>
   if (before !== undefined) await core.scheduler.noticed(before);
   expect(await core.scheduler.isFull("coffee", "another")).toBe(true);
 });
+
+const withTimers = `
+version: 1
+states:
+  later: { waits_for: 30d, next: busy }
+  busy: { waits_for: human, next: done }
+  done: { terminal: true }
+  dropped: { terminal: true, outcome: cancelled }
+initial: [later, busy]
+transitions:
+  - { from: later, to: busy, hooks: [acquire_workspace] }
+  - { from: any, to: dropped, by: human, hooks: [release_workspace] }
+`;
+
+/** Tasks whose workspaces are recorded as the real effect does it; `isSlow` while it takes long. */
+async function timerStage(poolSize: number) {
+  const state = { isSlow: false };
+  const waiting: (() => void)[] = [];
+  const stage = await coreStage(withTimers, poolSize, createMemoryStore(), (_, submit) => ({
+    performers: () => ({
+      async acquire_workspace(_, { task }) {
+        if (state.isSlow) await new Promise<void>((resolve) => waiting.push(resolve));
+        await submit(task.id, { kind: "edit", actor: { role: "engine" }, set: { workspace: `/pool/${task.id}` } });
+      },
+      release_workspace: async () => {},
+    }),
+  }));
+  const { core } = stage;
+  return {
+    ...stage,
+    state,
+    goOn: () => {
+      for (const resolve of waiting.splice(0)) resolve();
+    },
+    isFull: (task = "another") => core.scheduler.isPoolFull("coffee", task),
+  };
+}
+
+test("a task without a workspace, such as one that waits for a time, takes none of the pool", async () => {
+  const { create, rest, core, isFull } = await timerStage(2);
+  for (const id of ["t1", "t2", "t3"]) await create(id);
+  await rest();
+  expect([await isFull(), await core.scheduler.isFull("coffee", "another")]).toEqual([false, true]);
+  await create("b1", { status: "busy" });
+  await rest();
+  expect(await isFull()).toBe(false);
+  expect(await core.submit("t1", { kind: "continue", actor: human })).toMatchObject({ decision: { kind: "moved" } });
+  await rest();
+  expect(await isFull()).toBe(true);
+  // A task that has a workspace does not count against itself.
+  expect(await isFull("t1")).toBe(false);
+  const { decision } = await core.submit("t2", { kind: "continue", actor: human });
+  expect(decision).toMatchObject({ kind: "rejected", reasons: [{ code: "pool-full" }] });
+  await core.submit("t1", { kind: "move", to: "dropped", actor: human });
+  await rest();
+  expect(await isFull()).toBe(false);
+});
+
+test("a task that is acquiring a workspace, or is held while it has one, takes it from the pool", async () => {
+  const { create, rest, core, isFull, state, goOn } = await timerStage(1);
+  state.isSlow = true;
+  await create("t1");
+  await rest();
+  expect(await isFull()).toBe(false);
+  await core.submit("t1", { kind: "continue", actor: human });
+  await expect.poll(() => isFull()).toBe(true);
+  goOn();
+  await rest();
+  expect(await isFull()).toBe(true);
+  await core.submit("t1", { kind: "edit", actor: { role: "engine" }, set: { workspace: "" } });
+  await rest();
+  expect(await isFull()).toBe(false);
+  const bound = { id: "coffee/1", project: "coffee", task: "t1", at: 0, path: "/pool/1", kind: "clone" } as const;
+  await core.store.workspaces.put(bound);
+  expect(await isFull()).toBe(true);
+});

@@ -27,6 +27,7 @@ import {
   workflowReference,
 } from "../find.ts";
 import { offerWorkflows } from "../offers.ts";
+import { withoutBreaks } from "../tables.ts";
 import { count, wrapMessage, writeJson } from "../text.ts";
 import { command } from "./command.ts";
 import { configTemplate } from "./config.ts";
@@ -73,7 +74,7 @@ Exit codes: 0 ok, 1 the name is taken, 2 wrong usage, 3 no such folder or workfl
     if (flags.config) writeTemplate(this, root);
     const project = flags["allow-full-permissions"] ? await allow(call, added.name) : added;
     if (flags.json) return this.print(writeJson(project));
-    this.print(`${project.name}  ${project.path}`);
+    this.print(`${project.name}  ${withoutBreaks(project.path)}`);
     if (known !== undefined) {
       this.say(`It is already a project.`);
       if (Object.keys(projectSettings(flags)).length > 0 || (flags.name ?? known.name) !== known.name)

@@ -14,7 +14,7 @@ import { gitOutput, tellBranch, tellKind } from "../describe-project.ts";
 import { visible } from "../fast/tell.ts";
 import { projectNamed, realPath } from "../find.ts";
 import { offerProjects, offerWorkflows } from "../offers.ts";
-import { writeTable } from "../tables.ts";
+import { withoutBreaks, writeTable } from "../tables.ts";
 import { count, given, writeJson } from "../text.ts";
 import { command, type FlagsOf } from "./command.ts";
 import { flag, json, numberFlag, textFlag } from "./parameters.ts";
@@ -87,7 +87,7 @@ Exit codes: 0 ok, 1 it is already a project, the name is taken, or it cannot be 
   async func(flags, path) {
     const project = isAddress(path) ? await addClone(this, flags, path) : await addFolder(this, flags, path);
     if (flags.json) return this.print(writeJson(project));
-    this.print(`${project.name}  ${project.path}`);
+    this.print(`${project.name}  ${withoutBreaks(project.path)}`);
     tellBranch(this, project);
     tellKind(this, project);
     this.say(`To create a task: signalbox task create --project ${project.name} "What is to be done"`);
@@ -161,7 +161,9 @@ Exit codes: 0 ok, 1 it has open tasks, or you said no, 2 wrong usage, 3 no such 
     if (!(await confirm(this, `Remove the project "${name}" and its tasks that are over?`, yes))) return;
     const { control, salvaged, left } = await call(routes.removeProject, { params: { project: name } });
     const isClone = path.startsWith(`${realPath(homePlaces(this.home).repositories)}${sep}`);
-    this.say(`"${name}" is removed. The ${isClone ? "clone is kept" : "repository is unchanged"}: ${path}`);
+    this.say(
+      `"${name}" is removed. The ${isClone ? "clone is kept" : "repository is unchanged"}: ${withoutBreaks(path)}`,
+    );
     if (control !== "") {
       const what =
         salvaged === 0 ? "The work of its tasks" : `The work of its tasks, and ${count(salvaged, "salvage")},`;

@@ -74,7 +74,7 @@ const list = command({
   parameters: { flags: { project, json } },
   docs: {
     brief: "List the workspaces, their state and their size",
-    fullDescription: `A workspace is clean, dirty (it has uncommitted changes), broken or missing. A free one waits for the next task of its project. An unsaved one was set aside when it was released, because git could not read it; no task gets it.
+    fullDescription: `A workspace is clean, dirty (it has uncommitted changes), broken or missing. A free one waits for the next task of its project. An unsaved one was set aside because git could not read it, or because it could not be emptied; no task gets it.
 
 --json: { workspaces: [{ project, path, kind, task: { id, number, summary }, branch, state, reason, isUnsaved, size, isCut }], size, trash: { folders, size } }. Sizes are in bytes
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,

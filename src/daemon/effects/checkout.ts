@@ -12,8 +12,9 @@ import { keptWork } from "../task-work.ts";
 import { noTask, saveWorkspace } from "../workspaces/pool.ts";
 import type { SettingsOf } from "../workspaces/project-settings.ts";
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "../workspaces/project-workspaces.ts";
+import { isStuck, takeOut } from "../workspaces/unsaved-workspaces.ts";
 import type { CommandPorts } from "./commands.ts";
-import { type FurnishPorts, furnish } from "./workspace.ts";
+import { type FurnishPorts, furnish } from "./furnishing.ts";
 
 interface CheckoutPorts extends FurnishPorts, CommandPorts {
   readonly store: Store;
@@ -47,7 +48,7 @@ export function createCheckouts(ports: CheckoutPorts): CheckoutFor {
     const project = await projectOf(ports.store, task.project);
     const settings = ports.settingsOf(project);
     const own = await ports.workspacesOf(project);
-    const bound = await bind(ports, project, own.folder, task, run, resumes);
+    let bound = await bind(ports, project, own.folder, task, run, resumes);
     if (bound.readyFor === run) return bound.path;
     const place = await placeOf({ store: ports.store, where: ports.where() }, own, project, task);
     const base = await place.start();
@@ -58,11 +59,17 @@ export function createCheckouts(ports: CheckoutPorts): CheckoutFor {
       });
     // The conversation that is resumed is about the files as they are.
     const isResumed = resumes === bound.path && bound.commit === commit;
-    if (!isResumed)
-      await checkOut(ports, own, bound, {
-        ...{ folder: bound.path, branch: branchFor(task, run), base: base ?? commit, lastAt: commit },
+    if (!isResumed) {
+      const order = {
+        ...{ branch: branchFor(task, run), base: base ?? commit, lastAt: commit },
         ...{ baseBranch: place.branch, existing: true, showsAll: true, keep: settings.keep },
+      };
+      bound = await checkOut(ports, own, bound, order).catch(async (error) => {
+        if (!isStuck(error)) throw error;
+        await takeOut(ports, own, bound, error.message);
+        return checkOut(ports, own, await bind(ports, project, own.folder, task, run, ""), order);
       });
+    }
     await furnish(ports, own.kind, settings, task, bound, key);
     await ports.store.workspaces.put({ ...bound, commit, readyFor: run });
     await ports.publishAgents();
@@ -96,14 +103,15 @@ function bind(
   resumes: string,
 ): Promise<Workspace> {
   return inTurn(`checkouts ${project.name}`, async () => {
-    const all = (await store.workspaces.list({ project: project.name })).filter(isCheckout);
+    const recorded = await store.workspaces.list({ project: project.name });
+    const all = recorded.filter((each) => isCheckout(each) && each.unsaved === undefined);
     const own = all.find((each) => each.task === task.id && each.run === run);
     if (own !== undefined) return own;
     const free: Workspace[] = [];
     for (const each of all) if (!(await isUsed(store, each))) free.push(each);
     const chosen = free.find(({ path, task: last }) => path === resumes && last === task.id) ?? free[0];
     const workspace = {
-      ...(chosen ?? newCheckout(project, folder, all, clock.now())),
+      ...(chosen ?? newCheckout(project, folder, recorded, clock.now())),
       task: task.id,
       run,
       readyFor: "",
@@ -131,10 +139,12 @@ function newCheckout({ name }: Project, folder: string, all: readonly Workspace[
 async function checkOut(
   ports: CheckoutPorts,
   own: ProjectWorkspaces,
-  { path }: Workspace,
-  order: Omit<Parameters<ProjectWorkspaces["kind"]["prepare"]>[0], "salvaged">,
-): Promise<void> {
+  workspace: Workspace,
+  given: Omit<Parameters<ProjectWorkspaces["kind"]["prepare"]>[0], "salvaged" | "folder">,
+): Promise<Workspace> {
   const { kind } = own;
+  const { path } = workspace;
+  const order = { ...given, folder: path };
   const found = await withoutPipes(kind, path, () => kind.inspect(path));
   const isLeft = found.kind === "there" && (found.dirty || !found.parked);
   const save = async () => {
@@ -147,4 +157,5 @@ async function checkOut(
     if (isLeft || !isUnsaved) throw error;
     return kind.prepare({ ...order, ...(await save()) });
   });
+  return workspace;
 }

@@ -9,7 +9,6 @@ import { beganRef, taskRef } from "../../ports/control-repository.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
-import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import type { AskModel } from "../agents/ask-model.ts";
 import { publishAgents } from "../callers.ts";
 import { placeAt, placeNameOf } from "../landing-place.ts";
@@ -36,12 +35,13 @@ import {
 } from "../workspaces/pool.ts";
 import type { ProjectSettings, SettingsOf } from "../workspaces/project-settings.ts";
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "../workspaces/project-workspaces.ts";
-import { changedRunners, findRunners, type Runners, removeInstalled } from "../workspaces/runners.ts";
+import { findRunners } from "../workspaces/runners.ts";
 import { placeTaskFiles } from "../workspaces/task-files.ts";
-import { reportUnsaved, setAside, unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
+import { isStuck, reportUnsaved, setAside, takeOut, unreadableWorkspace } from "../workspaces/unsaved-workspaces.ts";
 import type { UpkeepLimits } from "../workspaces/upkeep.ts";
 import { createBranch, deleteBranch, harvestUncommitted, nameBranch, syncRepo } from "./branch.ts";
 import { type CommandPorts, runInWorkspace } from "./commands.ts";
+import { type FurnishPorts, furnish, removePlanted } from "./furnishing.ts";
 
 interface AcquirePorts extends BindPorts, PoolPorts, FurnishPorts {
   readonly store: Store;
@@ -65,30 +65,42 @@ export function acquireWorkspace(ports: AcquirePorts): Perform {
     const workspaces = await ports.workspacesOf(project);
     await removeOtherKind(ports, workspaces, project);
     await makeRoom(ports, project, task.id);
-    const bound = await bindWhenFree(ports, workspaces.folder, task);
-    if (bound === undefined) return;
-    const leased = await leasePort(ports, bound, settings.ports);
-    const base = await baseOf(ports, workspaces, project, task, params.base);
-    // The branches that existed before the agent: it may check them out later, but they are not its own.
-    const workspace = { ...leased, branches: leased.branches ?? Object.keys(base.branches) };
-    if (leased.branches === undefined) await ports.store.workspaces.put(workspace);
-    await noteBeginning(workspaces.control, task, base.commit);
-    const prepareIt = (it: Workspace) => prepare(ports, workspaces, project, settings, task, it, base, key);
-    await prepareIt(workspace).catch(async (error) => {
-      const isOwn = task.workspace === workspace.path;
-      const why = await whyUnusable(ports, workspaces, workspace.path, isOwn ? task.id : noTask, error);
-      if (why === undefined) throw error;
-      // Only a person may decide that the task goes on without what is in it.
-      if (isOwn && params.replaces !== true) throw unreadableWorkspace(task, why);
-      await setAside(ports, workspaces, workspace, isOwn ? task.id : "", why);
-      await prepareIt({ ...workspace, readyFor: "" });
-    });
+    // A folder that cannot be emptied is replaced once; a new one would fail in the same way.
+    const known = new Set((await ports.store.workspaces.list({ project: project.name })).map(({ id }) => id));
+    const acquireOne = async (): Promise<string | undefined> => {
+      const bound = await bindWhenFree(ports, workspaces.folder, task);
+      if (bound === undefined) return undefined;
+      const leased = await leasePort(ports, bound, settings.ports);
+      const base = await baseOf(ports, workspaces, project, task, params.base);
+      // The branches that existed before the agent: it may check them out later, but they are not its own.
+      const workspace = { ...leased, branches: leased.branches ?? Object.keys(base.branches) };
+      if (leased.branches === undefined) await ports.store.workspaces.put(workspace);
+      await noteBeginning(workspaces.control, task, base.commit);
+      const prepareIt = (it: Workspace) => prepare(ports, workspaces, project, settings, task, it, base, key);
+      try {
+        await prepareIt(workspace);
+        return workspace.path;
+      } catch (error) {
+        const isOwn = task.workspace === workspace.path;
+        const why = await whyUnusable(ports, workspaces, workspace.path, isOwn ? task.id : noTask, error);
+        if (why === undefined) throw error;
+        // Only a person may decide that the task goes on without what is in it.
+        if (isOwn && params.replaces !== true) throw isStuck(error) ? error : unreadableWorkspace(task, why);
+        if (isStuck(error) && !isOwn) {
+          if (!known.delete(workspace.id)) throw error;
+          await takeOut(ports, workspaces, workspace, why);
+          return acquireOne();
+        }
+        await setAside(ports, workspaces, workspace, isOwn ? task.id : "", why);
+        await prepareIt({ ...workspace, readyFor: "" });
+        return workspace.path;
+      }
+    };
+    const path = await acquireOne();
+    if (path === undefined) return;
     await reportUnsaved(ports, project.name, task);
-    const { stored } = await ports.submit(task.id, {
-      kind: "edit",
-      actor: { role: "engine" },
-      set: { workspace: workspace.path },
-    });
+    const set = { workspace: path };
+    const { stored } = await ports.submit(task.id, { kind: "edit", actor: { role: "engine" }, set });
     await placeTaskFiles(ports.store, await ports.workflowOf(task), workspaces.kind, stored.task);
     await ports.publishAgents();
   };
@@ -247,43 +259,6 @@ async function bringForward(
   if (result.kind === "published") return;
   const why = result.kind === "waits" ? result.text : `"${branch}" has moved just now.`;
   throw new Fault("workspace.branch-elsewhere", why, { retry: "later", hint: "The daemon tries again." });
-}
-
-export interface FurnishPorts extends CommandPorts {
-  readonly places: Pick<Places, "logs">;
-  /** Publishes the folders of agents, which the command line must know. */
-  publishAgents(): Promise<void>;
-}
-
-/**
- * A test runner that the task before has left in a kept folder must not decide about this one. If it differs from what the
- * setup installed, or if no setup has installed it, its folder is removed.
- */
-async function removePlanted(
-  { control }: ProjectWorkspaces,
-  { path, runners: installed = {} }: Workspace,
-  { setup }: ProjectSettings,
-  commit: string,
-  now: Runners,
-): Promise<void> {
-  await removeInstalled(control, commit, path, setup.length === 0 ? Object.keys(now) : changedRunners(installed, now));
-}
-
-/** Copies the files that git does not bring, and runs the setup. After a crash all of it is repeated. */
-export async function furnish(
-  ports: FurnishPorts,
-  kind: WorkspaceKind,
-  { copy, link, setup, setupTimeout }: ProjectSettings,
-  task: Task,
-  workspace: Workspace,
-  key: string,
-): Promise<void> {
-  const folder = workspace.path;
-  if (copy.length > 0) await kind.copyFiles({ folder, patterns: copy, how: "copy" });
-  if (link.length > 0) await kind.copyFiles({ folder, patterns: link, how: "link" });
-  if (setup.length === 0) return;
-  const file = join(ports.places.logs, "setup", `${task.id}.log`);
-  await runInWorkspace(ports, { name: "setup", argv: setup, timeout: setupTimeout, file }, workspace, task, key);
 }
 
 function mayHoldWork(error: unknown): boolean {

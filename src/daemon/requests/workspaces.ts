@@ -173,11 +173,18 @@ async function workspaceView(
       stored === undefined ? null : { id: stored.task.id, number: stored.task.number, summary: stored.task.summary },
     branch: found.kind === "there" ? (found.branch ?? null) : null,
     state: found.kind === "there" ? (found.dirty ? "dirty" : "clean") : found.kind,
-    reason: found.kind !== "broken" ? "" : unsaved === undefined ? found.reason : describeUnsaved(workspace).reason,
+    reason: reasonOf(workspace, found),
     isUnsaved: unsaved !== undefined,
     size: bytes,
     isCut,
   };
+}
+
+function reasonOf(workspace: Workspace, found: Inspection): string {
+  const { unsaved } = workspace;
+  const isKept = unsaved !== undefined && (found.kind === "broken" || (found.kind === "there" && unsaved.isSaved));
+  if (isKept) return describeUnsaved(workspace).reason;
+  return found.kind === "broken" ? found.reason : "";
 }
 
 async function look(kind: WorkspaceKind, path: string): Promise<Inspection> {

@@ -8,7 +8,14 @@ import type { WorkspaceKind } from "../../ports/workspaces.ts";
 import { publishAgents } from "../callers.ts";
 import { type PoolPorts, releaseWorkspaces, removeWorkspace, type SavePorts, saveWorkspace } from "./pool.ts";
 import { isBegun, type ProjectWorkspaces } from "./project-workspaces.ts";
-import { describeUnsaved, isUnreadable, reportUnsaved, unsaveable, unsavedWorkspaces } from "./unsaved-workspaces.ts";
+import {
+  describeUnsaved,
+  isStuck,
+  isUnreadable,
+  reportUnsaved,
+  unsaveable,
+  unsavedWorkspaces,
+} from "./unsaved-workspaces.ts";
 
 // Which workspaces can be cleaned up or adopted: free ones beyond the size of the pool, those of ended tasks and of removed
 // projects, and folders that are not recorded.
@@ -51,7 +58,8 @@ export async function freeWorkspaces(
 async function lookAgain(kind: WorkspaceKind, workspace: Workspace): Promise<ToClean> {
   const found = await kind.inspect(workspace.path);
   if (found.kind === "missing") return { workspace, isNeeded: false, reason: "You deleted its folder." };
-  if (found.kind === "there") return { workspace, isNeeded: false, reason: "It can be read again." };
+  if (found.kind === "there" && !workspace.unsaved?.isSaved)
+    return { workspace, isNeeded: false, reason: "It can be read again." };
   const { reason, fix } = describeUnsaved(workspace);
   return { workspace, isNeeded: true, reason: `${reason} ${fix.replaceAll("\n", ". ")}` };
 }
@@ -246,7 +254,7 @@ export async function recoverPools(ports: PoolPorts): Promise<void> {
   await publishAgents({ store, places });
 }
 
-/** Why a workspace that could not be prepared must be set aside: git cannot read it, or its contents cannot be saved. */
+/** Why a workspace that could not be prepared must be set aside: it cannot be read, saved or emptied. */
 export async function whyUnusable(
   ports: SavePorts,
   own: ProjectWorkspaces,
@@ -254,6 +262,7 @@ export async function whyUnusable(
   owner: string,
   error: unknown,
 ): Promise<string | undefined> {
+  if (isStuck(error)) return error.message;
   if (!isUnreadable(error) && unsaveable(error) === undefined) return undefined;
   const found = await own.kind.inspect(folder);
   if (found.kind === "broken") return found.reason;

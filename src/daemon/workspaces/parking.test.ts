@@ -3,6 +3,7 @@ import { createMemoryStore } from "../../../test/memory-store/memory-store.ts";
 import { createScriptedClock } from "../../../test/scripted-ports.ts";
 import { blankIdentity, type Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
+import { createTurns } from "../../keyed.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Log } from "../../ports/system.ts";
 import type { ParkOrder } from "../../ports/workspaces.ts";
@@ -57,7 +58,7 @@ async function stage({
     },
   } as unknown as ProjectWorkspaces;
   const parking = createParking({
-    ...{ store, clock, log },
+    ...{ store, clock, log, inTurn: createTurns() },
     workspacesOf: async () => workspaces,
     settingsOf: () => ({ keep: ["node_modules"] }),
   });

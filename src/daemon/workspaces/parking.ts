@@ -1,9 +1,11 @@
+import type { Turns } from "../../keyed.ts";
 import { isCheckout, type Workspace } from "../../ports/records.ts";
 import type { Project, Store } from "../../ports/store.ts";
 import type { Perform } from "../perform.ts";
 import { noTask, type SavePorts, saveWorkspace } from "./pool.ts";
 import type { ProjectSettings } from "./project-settings.ts";
 import type { WorkspacesOf } from "./project-workspaces.ts";
+import { isStuck, takeOut } from "./unsaved-workspaces.ts";
 
 export interface Parking {
   /** A workspace was released. It is cleaned for the next task, unless a task gets it before. */
@@ -17,6 +19,7 @@ export interface Parking {
 interface ParkPorts extends SavePorts {
   readonly store: Store;
   readonly workspacesOf: WorkspacesOf;
+  readonly inTurn: Turns;
   settingsOf(project: Project): Pick<ProjectSettings, "keep">;
 }
 
@@ -51,7 +54,7 @@ export function createParking(ports: ParkPorts): Parking {
   };
 }
 
-/** False if nothing was done: another task has the workspace by now, or it is broken. */
+/** False if the workspace is not cleaned: another task has it by now, it is broken, or it cannot be emptied and was set aside. */
 export async function parkWorkspace(
   ports: ParkPorts,
   { id, path }: Workspace,
@@ -74,7 +77,16 @@ export async function parkWorkspace(
   const holds = ((await saveWorkspace(ports, workspaces, path, noTask))?.refused.length ?? 0) > 0;
   const { keep } = settingsOf(project);
   const isFree = async () => (await find()) !== undefined;
-  return workspaces.kind.park({ folder: path, at: project.defaultBranch, keep, holds, isFree });
+  try {
+    return await workspaces.kind.park({ folder: path, at: project.defaultBranch, keep, holds, isFree });
+  } catch (error) {
+    if (!isStuck(error)) throw error;
+    await ports.inTurn(`pool ${project.name}`, async () => {
+      const now = await find();
+      if (now !== undefined) await takeOut(ports, workspaces, now, error.message);
+    });
+    return false;
+  }
 }
 
 /** Lets the free workspaces of the task's project follow its branch, in the background. */

@@ -28,7 +28,8 @@ export interface BindPorts {
 export function bindWorkspace(ports: BindPorts, project: Project, folder: string, task: Task): Promise<Workspace> {
   const { store, clock, inTurn } = ports;
   return inTurn(`pool ${project.name}`, async () => {
-    const all = (await store.workspaces.list({ project: project.name })).filter(isPooled);
+    const recorded = await store.workspaces.list({ project: project.name });
+    const all = recorded.filter(isPooled);
     const own = all.find((each) => each.task === task.id);
     if (own !== undefined) return own;
     // Free workspaces of another kind than the project's present one are about to be removed.
@@ -44,7 +45,7 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
         hint: `Wait for a task to end, or enlarge the pool: signalbox project update ${project.name} --pool-size N`,
       });
     }
-    const { branches: _, ...bound }: Workspace = free ?? newWorkspace(project, folder, all, clock.now());
+    const { branches: _, ...bound }: Workspace = free ?? newWorkspace(project, folder, recorded, clock.now());
     const workspace = { ...bound, task: task.id, readyFor: "" };
     await store.workspaces.put(workspace);
     return workspace;
@@ -52,7 +53,7 @@ export function bindWorkspace(ports: BindPorts, project: Project, folder: string
 }
 
 /** Whether a workspace counts for its project's pool: not a folder that a person lent, a judge's checkout, or an unsaved one. */
-function isPooled(workspace: Workspace): boolean {
+export function isPooled(workspace: Workspace): boolean {
   return workspace.kind !== "folder" && !isCheckout(workspace) && workspace.unsaved === undefined;
 }
 
@@ -75,9 +76,9 @@ export function collectingFrom(folder: string): string {
 }
 
 /** Folders are numbered, so that no title or branch name becomes part of a path. */
-function newWorkspace(project: Project, folder: string, pool: readonly Workspace[], at: number): Workspace {
+function newWorkspace(project: Project, folder: string, recorded: readonly Workspace[], at: number): Workspace {
   let number = 1;
-  while (pool.some(({ id }) => id === `${project.name}/${number}`)) number++;
+  while (recorded.some(({ id }) => id === `${project.name}/${number}`)) number++;
   return {
     id: `${project.name}/${number}`,
     project: project.name,

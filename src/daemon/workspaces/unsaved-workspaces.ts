@@ -6,6 +6,7 @@ import { Fault } from "../../fault.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
+import { stuckWorkspace } from "../../ports/workspaces.ts";
 import { shellWord } from "../../shell-quote.ts";
 import { sentence } from "../../text.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
@@ -19,7 +20,8 @@ interface AsidePorts {
 /**
  * Renames the folder of a workspace whose contents cannot be saved, and records it under its new path, where no task gets it.
  * The workspace is then treated like one whose folder was deleted. `task` is empty for a free workspace; `why` is the reason
- * where git can read the workspace. Does nothing if there is no folder.
+ * where git can read the workspace. `isSaved`: its contents are saved, but it cannot be emptied. Does nothing if there is no
+ * folder.
  */
 export async function setAside(
   { store, clock, log }: AsidePorts,
@@ -27,6 +29,7 @@ export async function setAside(
   workspace: Workspace,
   task: string,
   why = "",
+  isSaved = false,
 ): Promise<void> {
   const { project, path: from } = workspace;
   const entry = lstatSync(from, { throwIfNoEntry: false });
@@ -35,17 +38,51 @@ export async function setAside(
     if (error instanceof Fault) return { kind: "broken" as const, reason: error.message };
     throw error;
   });
-  const reason = sentence(found.kind === "broken" ? found.reason : why);
+  const reason = sentence(found.kind === "broken" && !isSaved ? found.reason : why);
   const path = unusedPath(`${from}-left-${task || "free"}`);
+  const id = `${project}/${basename(path)}`;
   // Recorded first, so that a crash in between leaves no folder that nobody knows of.
   await store.workspaces.put({
-    ...{ id: `${project}/${basename(path)}`, project, task: "", at: clock.now(), path, kind: workspace.kind },
-    unsaved: { task, reason },
+    ...{ id, project, task: "", at: clock.now(), path, kind: workspace.kind },
+    unsaved: { task, reason, ...(isSaved ? { isSaved } : {}) },
   });
-  await rename(from, path);
+  await rename(from, path).catch(async (error) => {
+    await store.workspaces.remove(id);
+    throw error;
+  });
   // Git's record of a worktree follows its folder, so that a person can repair it. A link is not the worktree.
   if (workspace.kind === "worktree" && entry.isDirectory()) await kind.reconnect(path, from);
-  log.warn("A workspace could not be saved, and its folder is kept", { from, path, reason });
+  const text = isSaved ? "A workspace could not be emptied, and its folder is kept" : keptText;
+  log.warn(text, { from, path, reason });
+}
+
+const keptText = "A workspace could not be saved, and its folder is kept";
+
+/** Whether a workspace failed because something in it cannot be removed. */
+export function isStuck(error: unknown): error is Fault {
+  return error instanceof Fault && error.code === stuckWorkspace;
+}
+
+/**
+ * Sets aside a free workspace that cannot be emptied, so that no task gets it. Its contents were saved before. Where not even
+ * its folder can be renamed, it stays in its place, and the pool makes another folder.
+ */
+export async function takeOut(
+  ports: AsidePorts,
+  own: Pick<ProjectWorkspaces, "kind">,
+  workspace: Workspace,
+  why: string,
+): Promise<void> {
+  try {
+    await setAside(ports, own, workspace, "", why, true);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    const { path } = workspace;
+    const unsaved = { task: "", reason: sentence(why), isSaved: true } as const;
+    const { run: _, ...rest } = workspace;
+    await ports.store.workspaces.put({ ...rest, task: "", readyFor: "", unsaved });
+    ports.log.warn("A workspace could not be emptied or renamed, and no task gets it", { path, reason: why, error });
+  }
 }
 
 function unusedPath(wanted: string): string {
@@ -103,13 +140,15 @@ export async function unsavedWorkspaces(store: Store, filter: { readonly project
 }
 
 export function describeUnsaved({ project, path, unsaved }: Workspace): Unsaved {
-  const { task = "", reason = "" } = unsaved ?? {};
+  const { task = "", reason = "", isSaved = false } = unsaved ?? {};
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return {
     ...{ path, task, project },
-    reason: `A workspace could not be saved, and is kept in ${path}: ${reason || "git cannot read it."}`,
+    reason: `A workspace could not be ${isSaved ? "emptied" : "saved"}, and is kept in ${path}: ${reason || "git cannot read it."}`,
     fix: [
-      "Copy what you need out of it, or repair it. To save a repaired one: signalbox workspace gc",
+      isSaved
+        ? `Its contents are salvaged. If deleting it fails, allow it first: sudo chattr -R -i ${shellWord(path)}`
+        : "Copy what you need out of it, or repair it. To save a repaired one: signalbox workspace gc",
       `To delete it: rm ${isLink ? "" : "-rf "}${shellWord(path)}`,
     ].join("\n"),
   };

@@ -105,6 +105,64 @@ export function branchContract(kind: KindName): void {
     expect(statusOf(at())).toBe("?? untracked.txt");
   });
 
+  /** A workspace on `task`, and a branch on which files, folders and links have taken each other's places. */
+  async function openReshaped() {
+    const scene = await open();
+    const { user, control, prepare } = scene;
+    symlinkSync("folder", join(user.folder, "link"));
+    user.write("deep/er/x", "x\n");
+    user.commit();
+    user.git("checkout", "--quiet", "-b", "reshaped");
+    for (const name of ["a.txt", "deep", "link"]) rmSync(join(user.folder, name), { recursive: true });
+    const tip = user.commit({ "a.txt/in": "in\n", deep: "file\n", "link/in": "in\n" });
+    user.git("checkout", "--quiet", "main");
+    await control.syncFrom({ from: user.folder, name: "user" });
+    await prepare({ base: user.at("main") });
+    return { ...scene, tip };
+  }
+
+  test("files, folders and links that take each other's places are not in the way", async () => {
+    const { at, folder, kind, tip } = await openReshaped();
+    await kind.switchBranch(folder, "reshaped");
+    expect([at().read("a.txt/in"), at().read("deep"), statusOf(at())]).toEqual(["in\n", "file\n", ""]);
+    await kind.switchBranch(folder, "task");
+    expect([at().read("a.txt"), at().read("deep/er/x"), statusOf(at())]).toEqual(["a\n", "x\n", ""]);
+    await kind.forwardBranch(folder, tip);
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "task", head: tip, dirty: false });
+    expect([at().read("link/in"), statusOf(at())]).toEqual(["in\n", ""]);
+  });
+
+  test("an interrupted switch and a new task write files, folders and links in each other's places", async () => {
+    const { at, folder, kind, state, user, tip, prepare } = await openReshaped();
+    const [place] = readdirSync(state).filter((name) => existsSync(join(state, name, "record.json")));
+    const file = join(state, place ?? "", "record.json");
+    const record = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...record, phase: "switching", branch: "reshaped", commit: user.at("main") }));
+    rmSync(join(folder, "deep"), { recursive: true });
+    at().write("deep", "fi");
+    await kind.switchBranch(folder, "reshaped");
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "reshaped", head: tip, dirty: false });
+    await prepare({ branch: "second", base: user.at("main") });
+    expect([at().read("a.txt"), at().read("deep/er/x"), statusOf(at())]).toEqual(["a\n", "x\n", ""]);
+    await prepare({ branch: "third", base: tip });
+    expect([at().read("a.txt/in"), at().read("deep"), statusOf(at())]).toEqual(["in\n", "file\n", ""]);
+  });
+
+  test("an untracked or ignored file in a folder that becomes a file is in the way, and stays", async () => {
+    const { at, folder, kind, tip } = await openReshaped();
+    at().write("deep/er/mine", "mine\n");
+    const fault = await faultOf(kind.forwardBranch(folder, tip));
+    expect(fault).toMatchObject({ code: "workspace.in-the-way", message: expect.stringContaining("deep/er/mine") });
+    const exclude = at().git("rev-parse", "--git-path", "info/exclude");
+    writeFileSync(join(exclude.startsWith("/") ? "" : folder, exclude), "mine\n");
+    expect((await faultOf(kind.switchBranch(folder, "reshaped"))).code).toBe("workspace.in-the-way");
+    expect(at().read("deep/er/mine")).toBe("mine\n");
+    rmSync(join(folder, "deep/er/mine"));
+    at().write("deep/er/x", "changed\n");
+    expect((await faultOf(kind.forwardBranch(folder, tip))).code).toBe("workspace.dirty");
+    expect(await kind.inspect(folder)).toMatchObject({ branch: "task" });
+  });
+
   test("a missing branch, and a branch that is checked out elsewhere, are refused", async () => {
     const { at, user, control, folder, kind } = await openTwo();
     expect((await faultOf(kind.switchBranch(folder, "nowhere"))).code).toBe("workspace.no-branch");

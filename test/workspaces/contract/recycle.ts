@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -39,6 +40,24 @@ export function recycleContract(kind: KindName): void {
     expect(await kind.inspect(folder)).toMatchObject({ kind: "there", branch: "next", dirty: false });
     expect([at().read("a.txt"), at().read("b.txt")]).toEqual(["a\n", "b\n"]);
     expect(statusOf(at())).toBe("");
+  });
+
+  test("a file that the branch has lost, and that git cannot remove, is not left to the next task", async () => {
+    const scene = await open();
+    const { folder, prepare, again, user, control } = scene;
+    await prepare();
+    rmSync(join(user.folder, "b.txt"));
+    const base = user.commit();
+    await control.syncFrom({ from: user.folder, name: "user" });
+    // Git only warns about such a file, and reports success.
+    const program = stage.path("git");
+    const warning = "warning: unable to unlink 'b.txt': Operation not permitted";
+    writeFileSync(program, `#!/bin/sh\ncase "$*" in *" --reset "*) echo "${warning}" >&2 ;; esac\nexec git "$@"\n`);
+    chmodSync(program, 0o755);
+    const order = { folder, branch: "next", base, existing: false, salvaged: true };
+    const fault = await faultOf(again({ program }).prepare(order));
+    expect(fault).toMatchObject({ code: "workspace.stuck", message: expect.stringContaining("b.txt") });
+    expect(await recycle(scene, { base })).toMatchObject({ how: "recycled" });
   });
 
   test("only the folders in `keep` are left of the former task, and everything else is in the trash", async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { syncFolder } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
@@ -10,8 +10,10 @@ import { isAncestor } from "../control/history.ts";
 import { describeLock, gitFault, type LeftLock, lockHint, lookAtLock } from "../faults.ts";
 import { entryIfSeen } from "../file-entries.ts";
 import { fileName, isObjectId, joinNul, splitNul } from "../names.ts";
+import { replacesFolder } from "../obstacles.ts";
 import type { GitEnd, GitPlace } from "../runner.ts";
 import {
+  changesBetween,
   checkedOutRef,
   gitFolderOf,
   giveObjects,
@@ -68,6 +70,8 @@ async function update(
 ): Promise<Waits | undefined> {
   const note = updateNote(control, place.folder);
   if (note.cutShort.length > 0) await undoHalfDone(control, place, before, note.cutShort);
+  const lost = await lostByGit(control, place, before, commit);
+  if (lost !== undefined) return lost;
   await note.add(commit);
   const end = await mergeInto(control, place, commit);
   if (end.code === 0 || isRefusedByMove(end)) {
@@ -87,6 +91,18 @@ async function update(
     throw fault;
   }
   throw withSentence(fault, await takeBack(control, place, before));
+}
+
+/** Git removes staged files, unasked, with the folder that a file replaces. */
+async function lostByGit(
+  control: ControlGit,
+  place: GitPlace,
+  before: string,
+  commit: string,
+): Promise<Waits | undefined> {
+  if (!replacesFolder(await changesBetween(control, before, commit))) return undefined;
+  const found = (await localChanges(control, place, before, commit)).filter(({ state }) => state !== "missing");
+  return found.some(({ state }) => state === "inside") ? changesInTheWay(place, found) : undefined;
 }
 
 /**
@@ -134,12 +150,16 @@ async function filesInTheWay(
 
 type InTheWay = Pick<LocalChange, "path" | "state">;
 
+function isUntracked({ state }: Pick<LocalChange, "state">): boolean {
+  return state === "unknown" || state === "inside";
+}
+
 /** `git stash` alone does not take untracked files, so they get another command. */
 export function changesInTheWay({ folder }: GitPlace, found: readonly InTheWay[]): Waits {
   const files = found.map(({ path }) => path);
   const namesOf = (isMeant: (each: InTheWay) => boolean) => list(found.filter(isMeant).map(({ path }) => path.text));
-  const changed = namesOf(({ state }) => state !== "unknown");
-  const unknown = namesOf(({ state }) => state === "unknown");
+  const changed = namesOf((each) => !isUntracked(each));
+  const unknown = namesOf(isUntracked);
   // Ignored files are stashed only with --all, which would take all dependencies and build results along.
   const put = `Move them away or, unless git ignores them: git -C ${folder} stash --include-untracked`;
   const sentences = [
@@ -238,7 +258,8 @@ async function undoHalfDone(
     const files = await localChanges(control, place, before, commit);
     for (const file of files)
       if (await isBegun(control, place, commit, file)) rmSync(join(place.folder, file.path.text));
-    const known = files.filter(({ state, isStaged }) => state !== "unknown" && !isStaged);
+    for (const { path, state } of files) if (state === "missing") removeEmpty(join(place.folder, path.text));
+    const known = files.filter((file) => !isUntracked(file) && !file.isStaged);
     // Writes only missing files.
     await control.run(place, ["checkout-index", "--quiet", "-z", "--stdin"], {
       accepts: [0, 1, 128],
@@ -250,6 +271,13 @@ async function undoHalfDone(
       if (file.state === "missing" || (await isBegun(control, place, commit, file))) left.push(file.path.text);
   }
   return left;
+}
+
+/** The folders that an update made in the place of a file, without the files that it has not written. */
+function removeEmpty(folder: string): void {
+  if (entryIfSeen(folder)?.isDirectory() !== true) return;
+  for (const name of readdirSync(folder)) removeEmpty(join(folder, name));
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
 }
 
 /** Git writes the index before it moves the branch: a file that is staged exactly as in the commit is the update's. */
@@ -295,7 +323,7 @@ async function isBegun(
   { path, state, isStaged }: LocalChange,
 ): Promise<boolean> {
   // Staged files are the user's. Names that must be escaped are too rare to support.
-  if (state === "missing" || isStaged || path.text.startsWith('"')) return false;
+  if (state === "missing" || state === "inside" || isStaged || path.text.startsWith('"')) return false;
   const file = join(place.folder, path.text);
   const found = entryIfSeen(file);
   if (!(found?.isFile() || found?.isSymbolicLink()) || found.size > mostBytes) return false;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
-import { dirname, join, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { syncFolder } from "../../../durable-file.ts";
 import { Fault } from "../../../fault.ts";
 import type { PushOrder, RemoteBranchOrder, Waits } from "../../../ports/control-repository.ts";
@@ -15,6 +15,7 @@ import { entryIfSeen } from "../file-entries.ts";
 import { listRefs, readSmall } from "../git-folder.ts";
 import { lastingCommits, syncAllObjects, syncNames } from "../lasting.ts";
 import { branchRef, checkCommit, fileName, isObjectId, operations, remoteOptions, splitNul } from "../names.ts";
+import { obstaclesTo, removedBy, statusFlags, type TreeChange, treeChanges } from "../obstacles.ts";
 import type { GitPlace, RunGit } from "../runner.ts";
 
 /** Uses the user's credentials, and only the protocol of the address. The folder gets its name when it is complete. */
@@ -274,9 +275,9 @@ export interface LocalChange {
   readonly path: FileName;
   /**
    * changed: differs from HEAD. missing: only deleted in the worktree, which blocks nothing, as git writes it again.
-   * unknown: something untracked is there.
+   * unknown: something untracked is there. inside: it is untracked, in a folder that becomes a file.
    */
-  readonly state: "changed" | "missing" | "unknown";
+  readonly state: "changed" | "missing" | "unknown" | "inside";
   readonly isStaged: boolean;
 }
 
@@ -287,25 +288,23 @@ export async function localChanges(
   from: string,
   to: string,
 ): Promise<readonly LocalChange[]> {
-  const [own, files] = await Promise.all([ownChanges(control, place), changedBetween(control, from, to)]);
-  return files.flatMap(({ path, isNew }): readonly LocalChange[] => {
+  const [own, changes] = await Promise.all([ownChanges(control, place), changesBetween(control, from, to)]);
+  const removed = removedBy(changes);
+  return changes.flatMap(({ path, kind }): readonly LocalChange[] => {
     const name = { path: fileName(path) };
     const letters = own.get(path.toString("latin1"));
     if (letters === " D") return [{ ...name, state: "missing", isStaged: false }];
     if (letters !== undefined) return [{ ...name, state: "changed", isStaged: letters[0] !== " " }];
-    return isNew && isTaken(place.folder, path, own) ? [{ ...name, state: "unknown", isStaged: false }] : [];
+    const taken = kind === "added" ? obstaclesTo(place.folder, path, removed) : [];
+    return taken.map((obstacle) => {
+      const state = obstacle.equals(path) ? "unknown" : "inside";
+      return { path: fileName(obstacle), state, isStaged: false };
+    });
   });
 }
 
-async function changedBetween(
-  control: ControlGit,
-  from: string,
-  to: string,
-): Promise<readonly { readonly path: Buffer; readonly isNew: boolean }[]> {
-  const flags = ["-r", "-z", "--name-status", "--no-renames", "--end-of-options"];
-  const { stdout } = await control.git(["diff-tree", ...flags, from, to]);
-  const parts = splitNul(stdout);
-  return parts.flatMap((path, index) => (index % 2 === 0 ? [] : [{ path, isNew: String(parts[index - 1]) === "A" }]));
+export async function changesBetween(control: ControlGit, from: string, to: string): Promise<readonly TreeChange[]> {
+  return treeChanges((await control.git(["diff-tree", ...statusFlags, "--end-of-options", from, to])).stdout);
 }
 
 /** Git's two status letters (index and worktree) by file name. */
@@ -314,18 +313,6 @@ async function ownChanges(control: ControlGit, place: GitPlace): Promise<Readonl
   const { stdout } = await control.run(place, ["status", ...flags], { isLong: true });
   const lines = splitNul(stdout).map((line) => line.toString("latin1"));
   return new Map(lines.map((line) => [line.slice(3), line.slice(0, 2)]));
-}
-
-/** Whether something untracked is where a new file, or a folder above it, has to go. */
-function isTaken(folder: string, path: Buffer, own: ReadonlyMap<string, string>): boolean {
-  const whole = Buffer.concat([Buffer.from(folder + sep), path]);
-  const start = Buffer.byteLength(folder + sep);
-  for (let at = whole.indexOf("/", start); at !== -1; at = whole.indexOf("/", at + 1)) {
-    const above = entryIfSeen(whole.subarray(0, at));
-    if (above === undefined) return false;
-    if (!above.isDirectory()) return !own.has(whole.subarray(start, at).toString("latin1"));
-  }
-  return entryIfSeen(whole) !== undefined;
 }
 
 export function waits(reason: Waits["reason"], text: string, files: readonly FileName[] = []): Waits {

@@ -2,9 +2,9 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "../../../fault.ts";
 import type { DeletedBranch } from "../../../ports/workspaces.ts";
-import { entryAt, isFolder, pathIn } from "../file-entries.ts";
-import { readHead, readRef, readSmall, realFolders } from "../git-folder.ts";
-import { branchRef, checkCommit, noCommit, splitNul } from "../names.ts";
+import { readHead, readRef, readSmall } from "../git-folder.ts";
+import { branchRef, checkCommit, noCommit } from "../names.ts";
+import { obstaclesTo, removedBy, statusFlags, type TreeChange, treeChanges } from "../obstacles.ts";
 import { draftIndex, type Files, listChanges, lostIsFine } from "./changes.ts";
 import { checkOut, installIndex, onBranch, takeAll, writeHead } from "./git-files.ts";
 import { branchUse, currentBranch, findWorkingCopy, lookAt, type WorkingCopy } from "./inspect.ts";
@@ -189,7 +189,7 @@ export async function switchBranch(shop: Workshop, mechanics: Mechanics, path: s
       await shop.refuseBusy(folder);
       // The interrupted switch had checked for changes; what differs now was written by it, or came later.
       const { changed } = await listChanges(shop, files, index, false);
-      const added = await newFiles(shop, files, record.commit, tip);
+      const added = addedBy(await changesBetween(shop, files, record.commit, tip));
       await takeAll([...changed, ...added], { folder, heap: shop.heap(folder) });
       await checkOut(shop, { ...files, env: { ...files.env, ...files.ownObjects } }, { index, commit: tip });
     } else await go(shop, mechanics, { ...copy, record, files, index, tip, to });
@@ -219,8 +219,9 @@ async function setOut(shop: Workshop, mechanics: Mechanics, going: Going): Promi
   const look = await lookAt(shop, mechanics, { folder, folders, isTrusted: true, record, commit: from });
   if (look.changed.length > 0 || look.isStaged || look.operation !== undefined)
     throw dirty(folder, { ...look, others: [] });
-  const blocking: Buffer[] = [];
-  for (const path of await newFiles(shop, files, from, tip)) if (await isBlocked(folder, path)) blocking.push(path);
+  const changes = await changesBetween(shop, files, from, tip);
+  const removed = removedBy(changes);
+  const blocking = addedBy(changes).flatMap((path) => obstaclesTo(folder, path, removed));
   if (blocking.length > 0) throw inTheWay(folder, blocking);
   const draft = await shop.records.draft();
   await draftIndex(shop, files, { own: index, draft, commit: from });
@@ -261,22 +262,20 @@ async function seat(
   await installIndex(index, folders.gitFolder, [folder]);
 }
 
-/** Files that exist in `to` but not in `from`. */
-async function newFiles({ git }: Workshop, files: Files, from: string, to: string): Promise<readonly Buffer[]> {
-  const { stdout } = await git(
-    files.place,
-    ["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--name-only", "--diff-filter=A", from, to],
-    { env: { ...files.env, ...files.ownObjects }, settings: files.settings, isLong: true },
-  );
-  return splitNul(stdout);
+async function changesBetween(
+  { git }: Workshop,
+  files: Files,
+  from: string,
+  to: string,
+): Promise<readonly TreeChange[]> {
+  const { stdout } = await git(files.place, ["diff-tree", ...statusFlags, from, to], {
+    env: { ...files.env, ...files.ownObjects },
+    settings: files.settings,
+    isLong: true,
+  });
+  return treeChanges(stdout);
 }
 
-/** Whether something is in the place of a new file, or of a folder above it. */
-async function isBlocked(folder: string, path: Buffer): Promise<boolean> {
-  const found = entryAt(pathIn(folder, path));
-  if (found !== undefined) return true;
-  const slash = path.lastIndexOf("/");
-  if (slash === -1) return false;
-  const above = path.subarray(0, slash);
-  return isFolder(pathIn(folder, above)) ? !(await realFolders(folder)(path)) : isBlocked(folder, above);
+function addedBy(changes: readonly TreeChange[]): readonly Buffer[] {
+  return changes.filter(({ kind }) => kind === "added").map(({ path }) => path);
 }

@@ -7,6 +7,7 @@ import { entryAt, isFolder, namesIn, pathIn } from "../file-entries.ts";
 import { readFileAt, realFolders } from "../git-folder.ts";
 import { branchRef, joinNul, splitNul } from "../names.ts";
 import { type Changes, type Files, listChanges, lostIsFine } from "./changes.ts";
+import { stuckByGit } from "./stuck.ts";
 import type { Heap } from "./trash.ts";
 import { removeDeadLock, type Workshop } from "./workshop.ts";
 
@@ -28,7 +29,7 @@ export async function checkOut(
   const args = isPart
     ? ["checkout-index", "--quiet", "--force", "--index", "-z", "--stdin"]
     : ["read-tree", "--reset", "-u", commit];
-  await git(files.place, args, {
+  const { stderr } = await git(files.place, args, {
     ...(isPart ? { input: joinNul(only) } : {}),
     env: { ...files.env, GIT_INDEX_FILE: index },
     settings: [...files.settings, lostIsFine],
@@ -37,6 +38,8 @@ export async function checkOut(
     // In a partial clone git fetches missing objects from the user's remote.
     ...(files.place.configuration === "user" ? { protocols: ["https", "ssh", "file"] as const } : {}),
   });
+  const stuck = stuckByGit(files.place.folder, stderr);
+  if (stuck !== undefined) throw stuck;
 }
 
 // Git handles each of these files separately; above this number a whole checkout is faster.

@@ -30,6 +30,7 @@ import {
   type Settled,
   unsaved,
 } from "./mechanics.ts";
+import { stuckIn } from "./stuck.ts";
 import { type Workshop, type WorkspaceRecord, wholePath } from "./workshop.ts";
 
 /**
@@ -203,6 +204,14 @@ async function isUntouched(
 }
 
 async function make(shop: Workshop, mechanics: Mechanics, making: Making): Promise<void> {
+  try {
+    await makeOnce(shop, mechanics, making);
+  } catch (error) {
+    throw stuckIn(making.folder, error) ?? error;
+  }
+}
+
+async function makeOnce(shop: Workshop, mechanics: Mechanics, making: Making): Promise<void> {
   const { folder, record, found, branch, commit, base, baseBranch, keep = [], holds = false } = making;
   const { showsAll = false } = making;
   const heap = shop.heap(folder, holds);
