@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeTold, stopTold } from "./merge-answer.ts";
+import { mergeTold, pushOutlook, stopTold } from "./merge-answer.ts";
 
 const answer = { reason: "", target: "main", warnings: [], empty: false };
 
@@ -27,4 +27,11 @@ test("a merge of nothing is not told as merged", () => {
 test("a merge that was stopped is told as done, and one that was too late to stop is not", () => {
   expect(stopTold({ ...answer, state: "refused" })).toEqual({ text: "Its merge into main is stopped.", tone: "good" });
   expect(stopTold({ ...answer, state: "merged" })).toMatchObject({ tone: "bad" });
+});
+
+test("before a merge a person is told which commits of their own would be pushed with it", () => {
+  const outlook = (commits: number | null) => pushOutlook({ target: "main", pushed: { remote: "origin", commits } });
+  expect(outlook(0)).toBe("It would also push main to origin");
+  expect(outlook(1)).toBe("It would also push main to origin, with 1 other commit of yours that is not there yet");
+  expect(outlook(null)).toContain("with all of your commits that are not there yet");
 });

@@ -20,6 +20,27 @@ export function mergeTold({ state, reason, target, warnings, empty }: MergeAnswe
   return { text: [merged, ...warnings].filter((each) => each !== "").join("\n"), tone };
 }
 
+type Push = { readonly target: string; readonly pushed: NonNullable<MergeView["pushed"]> };
+
+/** What a merge has pushed, without a full stop. */
+export function pushTold({ target, pushed }: Push): string {
+  return `Pushed ${target} to ${pushed.remote}${alongWith(pushed.commits, "was", "were")}`;
+}
+
+/** What a merge would push, without a full stop. */
+export function pushOutlook({ target, pushed }: Push): string {
+  return `It would also push ${target} to ${pushed.remote}${alongWith(pushed.commits, "is", "are")}`;
+}
+
+/** The person's own commits that a push publishes together with the work. */
+function alongWith(commits: number | null, one: string, several: string): string {
+  if (commits === null) return `, with all of your commits that ${several} not there yet`;
+  if (commits === 0) return "";
+  return commits === 1
+    ? `, with 1 other commit of yours that ${one} not there yet`
+    : `, with ${commits} other commits of yours that ${several} not there yet`;
+}
+
 /** What came of stopping a merge: it may have reached the branch before. */
 export function stopTold({ state, reason, target }: MergeAnswer): Told {
   const isLate = state === "merged";

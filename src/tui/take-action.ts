@@ -1,5 +1,6 @@
 import { acts, commandWith } from "../api/act.ts";
 import { Refusal, writeRefusal } from "../api/client.ts";
+import { pushOutlook } from "../api/merge-answer.ts";
 import { routes } from "../api/routes.ts";
 import { Fault } from "../fault.ts";
 import type { Change } from "./feed.ts";
@@ -218,14 +219,14 @@ function outlookOf(merge: {
   reason: string;
   warnings: readonly string[];
   untested: string | null;
-  pushed: { remote: string } | null;
+  pushed: { remote: string; commits: number | null } | null;
 }): readonly string[] {
   const { commits, target, changed, reason, warnings, untested, pushed } = merge;
   const files = changed.length > 6 ? [...changed.slice(0, 6), `and ${changed.length - 6} more`] : changed;
   return [
     `${commits} ${commits === 1 ? "commit" : "commits"} into ${target}: ${files.join(", ") || "no file"}`,
     ...(untested === null ? [] : [untested === "off" ? "Merges are not tested here." : "No test command was found."]),
-    ...(pushed === null ? [] : [`The result is pushed to ${pushed.remote}.`]),
+    ...(pushed === null ? [] : [`${pushOutlook({ target, pushed })}.`]),
     ...[reason, ...warnings].filter((each) => each !== ""),
   ];
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import { attacks } from "./attacks.ts";
@@ -45,7 +47,7 @@ let stage: WebStage;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  stage = await openWebStage({ script, poolSize: 6 });
+  stage = await openWebStage({ script, poolSize: 6, remote: true });
   visitor = await stage.browser();
 });
 
@@ -113,9 +115,14 @@ test("a question is answered and the work is merged with the keyboard alone", as
   await page.keyboard.press("A");
   expect((await approval).postDataJSON()).toEqual({ commit: judged?.commit });
   await page.getByRole("alert").getByText("Not this time.").waitFor();
+  writeFileSync(join(stage.repository, "own.md"), "mine\n");
+  stage.git(stage.repository, "add", "own.md");
+  stage.git(stage.repository, "commit", "-qm", "Mine");
   await page.keyboard.press("m");
   const dialog = page.getByRole("dialog");
   await dialog.getByText("1 commit into main, 1 file").waitFor();
+  const pushes = "It would also push main to origin, with 1 other commit of yours that is not there yet.";
+  await dialog.getByText(pushes).waitFor();
   // The harmless button has the focus: Enter alone merges nothing.
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Do nothing");
   await page.keyboard.press("Tab");

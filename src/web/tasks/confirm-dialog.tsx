@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
+import { pushOutlook } from "../../api/merge-answer.ts";
 import { routes } from "../../api/routes.ts";
 import type { ActionView, MergeView, TaskView } from "../../api/tasks.ts";
 import { call } from "../data/client.ts";
@@ -83,7 +84,10 @@ function MergeOutlook({ task, isBusy }: { task: TaskView; isBusy: boolean }) {
 function Outlook({ merge: { commits, target, changed, reason, warnings, untested, pushed } }: { merge: MergeView }) {
   const tests =
     untested === "off" ? "Merges are not tested here." : untested === null ? "" : "No test command was found.";
-  const push = pushed === null ? "" : `The result is pushed to ${pushed.remote}.`;
+  const push =
+    pushed === null
+      ? ""
+      : `${pushOutlook({ target, pushed })}. To merge without pushing: signalbox config set push_merges false`;
   return (
     <OutlookBox changed={changed} said={[reason, tests, push, ...warnings]}>
       {commits} {commits === 1 ? "commit" : "commits"} into <strong>{target}</strong>, {changed.length}{" "}
