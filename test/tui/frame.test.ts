@@ -180,6 +180,7 @@ test("help is searchable, and names why an action is not allowed", () => {
     key: "m",
     command: "signalbox task merge t1",
     to: "",
+    consequence: "none" as const,
     allowed: false,
     why: "Not yet.",
   };

@@ -30,6 +30,7 @@ const merge: Asking = {
     key: "m",
     command: "signalbox task merge t1",
     to: "",
+    consequence: "merge",
     allowed: true,
     why: "",
   },

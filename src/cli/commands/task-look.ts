@@ -45,7 +45,7 @@ export const actions = command({
     brief: "List what you can do with a task, with the exact commands",
     fullDescription: `The task's workflow decides what is allowed.
 
---json: { task, actions: [{ name, label, key, command, to, allowed, why }] }. It lists every action, allowed or not
+--json: { task, actions: [{ name, label, key, command, to, consequence, allowed, why }] }. It lists every action, allowed or not
 ${taskExitCodes("failed")}`,
   },
   async func({ all, json }, reference) {
