@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createKeys } from "../../src/tui/bindings.ts";
+import { entriesOf } from "../../src/tui/entries.ts";
 import { layoutOf } from "../../src/tui/frame.ts";
-import { atTime, toldGone } from "../../src/tui/place.ts";
+import { atTime, settled, toldGone } from "../../src/tui/place.ts";
 import type { Asking, Effect, State } from "../../src/tui/state.ts";
 import { update } from "../../src/tui/update.ts";
 import { asking, now, row, stateWith, withTasks } from "./sample.ts";
@@ -77,6 +78,31 @@ test("lines that were hidden above are shown once no key was pressed for a while
   expect(atTime(state, now + 9_000).places.tasks.top).toBe(2);
   const rested = atTime(state, now + 10_000);
   expect([under(rested), rested.places.tasks.top]).toEqual(["t1", 0]);
+});
+
+test("lines are never scrolled out while there is room for them, whatever comes or goes around the cursor", () => {
+  /** How many of the lines are on the screen. */
+  const shown = (state: State) => {
+    const { listHeight } = layoutOf(state);
+    const count = entriesOf(state).length;
+    const { top } = state.places.tasks;
+    return [Math.min(count, top + listHeight) - Math.max(0, top), Math.min(count, listHeight)];
+  };
+  const big = { columns: 130, rows: 40 };
+  const three = [asking(2), asking(3), asking(4)];
+  // The task under the cursor moves on, from the top to below the others.
+  const moved = withTasks(stateWith([asking(1), row(9)], big), [...three, row(1), row(9)]);
+  expect([under(moved), moved.places.tasks.top, ...shown(moved)]).toEqual(["t1", 0, 7, 7]);
+  const below = press(stateWith([asking(1), ...many.slice(1, 30)], big), "End")[0];
+  const fewer = withTasks(below, [asking(30), row(1), row(2)]);
+  const [visible, all] = shown(fewer);
+  expect([under(fewer), visible]).toEqual(["t30", all]);
+  const long = press(stateWith(many, big), "End")[0];
+  const shorter = withTasks(long, many.slice(20));
+  expect(shown(shorter)[0]).toBe(shown(shorter)[1]);
+  // So it is in a terminal that has become larger.
+  const larger = settled({ ...press(stateWith(many.slice(0, 30), { rows: 24 }), "End")[0], rows: 60 });
+  expect(shown(larger)).toEqual([31, 31]);
 });
 
 test("a task that is deleted under the cursor gives its place to the next one, and the person is told", () => {
