@@ -154,6 +154,39 @@ test("a task's key takes its action, for all that are selected", () => {
   expect(press({ ...state, goneSince: 1 }, "m")[1]).toEqual([]);
 });
 
+test("text that follows a key whose field did not open is not read as keys, until a pause or Escape", () => {
+  const gone: State = { ...stateWith([row(1), row(2)]), goneSince: 1 };
+  const typed = [..."rmore beans q:x"].map((key) => (key === " " ? "Space" : key));
+  const [after, effects] = press(gone, ...typed);
+  expect(effects).toEqual([]);
+  expect([after.overlay, after.screen, after.focus, under(after)]).toEqual([undefined, "tasks", "list", "t1"]);
+  expect(after.notice?.text).toBe(
+    "Keys are ignored until you pause for a second, or press Escape. The daemon does not answer, so nothing can be done: signalbox up",
+  );
+  // Each key begins the second anew.
+  const later = press({ ...after, now: now + 900 }, "j")[0];
+  expect(under(press({ ...later, now: now + 1_800 }, "j")[0])).toBe("t1");
+  expect(under(press({ ...later, now: now + 1_900 }, "j")[0])).toBe("t2");
+  expect(under(press(after, "Escape", "j")[0])).toBe("t2");
+  expect(press(after, "Ctrl+C")[1]).toEqual([{ do: "quit" }]);
+});
+
+test("so it is while the daemon is asked, and what it refuses stays to be read; once the field is open, keys are text", () => {
+  const state = stateWith([row(1), row(2)]);
+  const [asked, effects] = press(state, "r", "x", "q");
+  expect(effects).toEqual([{ do: "press", key: "r", tasks: ["t1"] }]);
+  const refused: State = { ...asked, notice: { text: "Not now.", role: "bad", command: "" } };
+  expect(press(refused, "m")[0].notice).toMatchObject({
+    text: expect.stringMatching(/^Keys .* Not now\.$/),
+    role: "bad",
+  });
+  const open: State = { ...asked, overlay: { kind: "say", ask: merge, line: { text: "", cursor: 0 }, prompt: "" } };
+  expect(press(open, "h", "i", "Enter", "j")[1]).toEqual([{ do: "perform", ask: merge, text: "hi" }]);
+  expect(under(press(open, "h", "i", "Enter", "j")[0])).toBe("t2");
+  // Other keys go on as they are.
+  expect(under(press({ ...state, goneSince: 1 }, "m", "j")[0])).toBe("t2");
+});
+
 test("only y answers a question, and only once the question was on the screen", () => {
   const asked: State = { ...stateWith([row(1)]), overlay: { kind: "confirm", ask: merge, lines: [], isArmed: false } };
   const [early, nothing] = press(asked, "y", "Enter", "y");
