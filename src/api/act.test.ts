@@ -1,10 +1,19 @@
 import { expect, test } from "vitest";
-import { acts, commandWith } from "./act.ts";
+import { acts, commandWith, dangerOf } from "./act.ts";
 import { type Call, pathOf } from "./client.ts";
 import type { ActionView } from "./tasks.ts";
 
 const action = (name: string, more: Partial<ActionView> = {}): ActionView => ({
-  ...{ name, label: name, key: "", to: "", allowed: true, why: "", command: `signalbox task ${name} k2m4p` },
+  ...{
+    name,
+    label: name,
+    key: "",
+    to: "",
+    consequence: "none",
+    allowed: true,
+    why: "",
+    command: `signalbox task ${name} k2m4p`,
+  },
   ...more,
 });
 
@@ -76,4 +85,26 @@ test("the command that is shown after an action has the person's words as they w
     "signalbox task reply k2m4p 'no, smaller'",
   );
   expect(commandWith({ command }, undefined)).toBe(command);
+});
+
+test("whatever leads to a merge, a push or the end of a task asks first, and what only moves it on does not", () => {
+  for (const name of ["approve", "continue", "retry", "spawn"] as const) {
+    expect([name, dangerOf(action(name))]).toEqual([name, undefined]);
+    expect(dangerOf(action(name, { consequence: "merge" }))).toMatch(/is merged/);
+    expect(dangerOf(action(name, { consequence: "push" }))).toMatch(/pushed/);
+    expect(dangerOf(action(name, { consequence: "end" }))).toMatch(/the task ends/);
+  }
+  expect(dangerOf(action("move", { consequence: "merge" }))).toMatch(/by your word.* is merged/);
+  expect(dangerOf(action("merge", { consequence: "merge" }))).toBe(acts.merge?.danger);
+});
+
+test("after an approval with which the workflow merges, a person is told what is pushed and how to undo it", async () => {
+  const change = { kind: "moved", task: { status: "joining" }, why: "" };
+  const call: Call = async () => ({ change, merge: null, warnings: ["It also pushes."] }) as never;
+  const said = (taken: ActionView) => acts.approve?.send(call, "k2m4p", taken, { revision: 7 });
+  expect(await said(action("approve", { consequence: "merge" }))).toEqual({
+    text: "It is in joining now.\nTo undo the merge: signalbox task merge k2m4p --undo\nIt also pushes.",
+    tone: "good",
+  });
+  expect(await said(action("approve"))).toMatchObject({ text: "It is in joining now.\nIt also pushes." });
 });

@@ -1,6 +1,6 @@
 import { shellWord } from "../shell-quote.ts";
 import type { Call, Given } from "./client.ts";
-import { mergeTold, stopTold, type Told } from "./merge-answer.ts";
+import { mergeTold, stopTold, type Told, undoCommand } from "./merge-answer.ts";
 import { routes } from "./routes.ts";
 import type { ActionView } from "./tasks.ts";
 
@@ -21,7 +21,7 @@ export interface ActionInput {
 export interface Act {
   /** What the person writes first. */
   readonly asksText?: string;
-  /** What follows from it, which the person must confirm. */
+  /** What always follows from it, which the person must confirm; `dangerOf` has what follows in the task's state. */
   readonly danger?: string;
   /** Resolves with what came of it. */
   send(call: Call, task: string, action: ActionView, input: ActionInput): Promise<string | Told>;
@@ -32,6 +32,11 @@ const moved = ({ kind, task, why }: { kind: string; task: { status: string }; wh
   kind === "ignored" ? why : kind === "moved" ? `It is in ${task.status} now.` : `It stays in ${task.status}.`;
 const toldOf = (told: { run: string; how: "message" | "start" } | null) =>
   told === null ? "" : told.how === "message" ? ` ${told.run} is told.` : ` ${told.run} is started with it.`;
+
+/** What is told after an action with which the workflow merges: whether it has succeeded is known later. */
+const undoLater = (task: string, { consequence }: ActionView): readonly string[] =>
+  consequence === "merge" ? [`To undo the merge: ${undoCommand(task)}`] : [];
+const toldLines = (...lines: readonly string[]) => lines.filter((line) => line !== "").join("\n");
 
 /** The actions that are one request, by their names on the command line. */
 export const acts: Readonly<Record<string, Act>> = {
@@ -52,14 +57,15 @@ export const acts: Readonly<Record<string, Act>> = {
     },
   },
   approve: {
-    async send(call, task, _, input) {
+    async send(call, task, action, input) {
       const body = input.commit === undefined || input.commit === "" ? {} : { commit: input.commit };
       const { change, merge, warnings } = await call(routes.approveTask, { ...given(task, input), body });
-      const { text, tone } =
-        merge === null
-          ? { text: change === null ? "Approved." : moved(change), tone: "good" as const }
-          : mergeTold(merge);
-      return { text: [text, ...warnings].join("\n"), tone };
+      if (merge !== null) {
+        const { text, tone } = mergeTold(merge);
+        return { text: toldLines(text, ...warnings), tone };
+      }
+      const said = change === null ? "Approved." : moved(change);
+      return { text: toldLines(said, ...undoLater(task, action), ...warnings), tone: "good" };
     },
   },
   "request-changes": {
@@ -90,10 +96,10 @@ export const acts: Readonly<Record<string, Act>> = {
     send: async (call, task, _, input) => stopTold(await call(routes.cancelMerge, { ...given(task, input), body: {} })),
   },
   continue: {
-    async send(call, task, { command }, input) {
-      const body = command.endsWith(" --yes") ? { unanswered: true } : {};
+    async send(call, task, action, input) {
+      const body = action.command.endsWith(" --yes") ? { unanswered: true } : {};
       const answer = await call(routes.continueTask, { ...given(task, input), body });
-      return [moved(answer), ...answer.warnings].join("\n");
+      return toldLines(moved(answer), ...undoLater(task, action), ...answer.warnings);
     },
   },
   retry: {
@@ -140,8 +146,10 @@ export const acts: Readonly<Record<string, Act>> = {
   },
   move: {
     danger: "The task leaves its state by your word, past what its workflow would do next.",
-    send: async (call, task, { to }, input) =>
-      moved(await call(routes.moveTask, { ...given(task, input), body: { to } })),
+    async send(call, task, action, input) {
+      const answer = await call(routes.moveTask, { ...given(task, input), body: { to: action.to } });
+      return toldLines(moved(answer), ...undoLater(task, action));
+    },
   },
   kill: {
     danger: "The agent's program is ended at once. What it has not committed is kept in the workspace.",
@@ -166,6 +174,27 @@ export const acts: Readonly<Record<string, Act>> = {
     },
   },
 };
+
+/** What the person must confirm before the action is taken; undefined where it is taken at once. */
+export function dangerOf({ name, consequence }: Pick<ActionView, "name" | "consequence">): string | undefined {
+  const own = Object.hasOwn(acts, name) ? acts[name]?.danger : undefined;
+  const follows = consequences[consequence];
+  // The others say what follows from them in their own words.
+  if (own === undefined || name !== "move") return own ?? follows;
+  return follows === undefined ? own : `${own} ${follows}`;
+}
+
+const consequences: Readonly<Record<ActionView["consequence"], string | undefined>> = {
+  none: undefined,
+  merge: "With that its work is merged into the branch that it was started from, or its pull request is merged.",
+  push: "With that its branch is pushed to the remote, where others can see it.",
+  end: "With that the task ends.",
+};
+
+/** Whether a merge follows from the action, so that the person sees first what would be merged and pushed. */
+export function isMerging({ name, consequence }: Pick<ActionView, "name" | "consequence">): boolean {
+  return name === "merge" || consequence === "merge";
+}
 
 /** The command that does the same, with what the person wrote. */
 export function commandWith({ command }: Pick<ActionView, "command">, text: string | undefined): string {

@@ -278,6 +278,11 @@ export const actionWire = record({
   command: text,
   /** The state that it leads to; empty if the task stays, or if that is unknown. */
   to: text,
+  /**
+   * What follows that reaches beyond the task: its work is merged, its branch is pushed, or the task ends. Whoever offers the action
+   * asks first.
+   */
+  consequence: oneOf("none", "merge", "push", "end"),
   allowed: boolean,
   /** Why it is not allowed, and what to do; empty if it is allowed. */
   why: text,

@@ -49,6 +49,17 @@ test("a list has the parts of a task below it, in the order of the plan, and cou
   expect(marksIn(family)).toContain("its parts: ✓ done, ● working, ◌ waiting, ✗ failed, – skipped, ! need you");
 });
 
+test("a task that needs a person is marked so, with what to do, also if its session is dead", () => {
+  const tasks = [
+    task(1, { session: "dead", needsPerson: true, status: "stuck" }),
+    task(2, { session: "dead", needsPerson: true, held: { reason: "It ended.", word: "error", again: "wait" } }),
+    task(3, { session: "dead" }),
+  ];
+  const lines = writeTasks(tasks, { paint, columns: 60 }, now).split("\n");
+  expect(lines.slice(1).map((line) => line.slice(0, 5))).toEqual(["!  t1", "!  t2", "✗  t3"]);
+  expect(marksIn(tasks)).toContain("! it needs a person; signalbox task explain ID says what to do");
+});
+
 test("in a file every task has its whole name, and none is left out", () => {
   const waiting = Array.from({ length: 9 }, (_, i) => task(10 + i, { parent: "t1", part: slot(null) }));
   const text = writeTasks([...waiting, ...family], { paint, columns: Number.POSITIVE_INFINITY }, now);

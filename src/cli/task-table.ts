@@ -7,8 +7,8 @@ import { writeTable } from "./tables.ts";
 import { clip, displayWidth, writeAge } from "./text.ts";
 
 const marks = {
-  "✗": "its session is dead",
   "!": "it needs a person; signalbox task explain ID says what to do",
+  "✗": "its session is dead",
   "‖": "it is paused; to continue: signalbox resume",
   "◌": "its agent waits for a seat; signalbox task explain ID says why",
   "●": "its session is alive",
@@ -146,10 +146,10 @@ const maxBranch = 28;
 const minSummary = 16;
 const minBesideBranch = 24;
 
-/** A dead session takes precedence, because it explains why a person is needed. */
+/** That a person is needed takes precedence: `explain` says that the session is dead, and what to do. */
 function markOf({ session, needsPerson, waiting, paused }: TaskView): Mark {
-  if (session === "dead") return "✗";
   if (needsPerson) return "!";
+  if (session === "dead") return "✗";
   // Working agents continue in a pause, unless it ended them.
   if (paused !== "" && (waiting !== "" || session !== "alive")) return "‖";
   if (waiting !== "") return "◌";

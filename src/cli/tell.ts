@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Call, errorBodyOf } from "../api/client.ts";
+import { pushOutlook, pushTold } from "../api/merge-answer.ts";
 import type { SaidView } from "../api/person.ts";
 import type { AnsweredView } from "../api/questions.ts";
 import { routes } from "../api/routes.ts";
@@ -55,20 +56,13 @@ const howToTest = {
 } as const satisfies Readonly<Record<NonNullable<MergeView["untested"]>, string>>;
 
 function tellPushed({ print }: Context, { target, pushed }: MergeView): void {
-  if (pushed !== null) print(`Pushed ${target} to ${pushed.remote}${alongWith(pushed.commits, "was", "were")}`);
+  if (pushed !== null) print(pushTold({ target, pushed }));
 }
 
 function tellPush({ print, say }: Context, { target, pushed }: MergeView): void {
   if (pushed === null) return;
-  print(`It would also push ${target} to ${pushed.remote}${alongWith(pushed.commits, "is", "are")}`);
+  print(pushOutlook({ target, pushed }));
   say("To merge without pushing: signalbox config set push_merges false");
-}
-
-/** The person's own commits that a push publishes together with the work. */
-function alongWith(commits: number | null, one: string, several: string): string {
-  if (commits === null) return `, with all of your commits that ${several} not there yet`;
-  if (commits === 0) return "";
-  return `, with ${count(commits, "other commit")} of yours that ${commits === 1 ? one : several} not there yet`;
 }
 
 function tellUnmerged({ say, talkPaint }: Context, { state, reason, task, givenBack }: MergeView): void {

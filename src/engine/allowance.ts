@@ -1,5 +1,6 @@
 import { type TaskDocument, withSection } from "../documents/task-document.ts";
 import { sentences } from "../text.ts";
+import { type Consequence, consequenceOf } from "./consequence.ts";
 import { decide } from "./decide.ts";
 import type { Reason } from "./decision.ts";
 import { stateOf } from "./enter.ts";
@@ -20,6 +21,8 @@ export interface Surroundings {
   readonly hasWorked: boolean;
   /** An effect of the task has failed, and the daemon retries it no more. */
   readonly hasFailed: boolean;
+  /** The actions of the effects that are owed or have failed: a retry carries them out. */
+  readonly owed?: readonly string[];
   /** Its work is in the merge queue. */
   readonly isMerging: boolean;
   /** A person asked for that merge, and can stop it. */
@@ -40,7 +43,7 @@ export interface Seen {
 }
 
 /** Where an action leads, or why it is not allowed. */
-export type Allowance = { readonly to?: string } | { readonly why: string };
+export type Allowance = { readonly to?: string; readonly consequence?: Consequence } | { readonly why: string };
 
 export const human = { role: "human" };
 export const free: Allowance = {};
@@ -50,7 +53,8 @@ export function judge({ workflow, task, facts }: Seen, request: Request): Allowa
   const decision = decide(workflow, task, request, facts);
   if (decision.kind === "rejected") return { why: sentences(decision.reasons.flatMap(({ text, fix }) => [text, fix])) };
   if (decision.kind === "ignored") return { why: decision.why };
-  return decision.kind === "moved" ? { to: decision.task.status } : free;
+  const consequence = consequenceOf(workflow, decision);
+  return decision.kind === "moved" ? { to: decision.task.status, consequence } : { consequence };
 }
 
 function sentence({ text, fix }: Reason): string {

@@ -17,6 +17,7 @@ import {
   saying,
   seeAgents,
 } from "./allowance.ts";
+import { type Consequence, consequenceOfActions } from "./consequence.ts";
 import { openQuestions } from "./continue.ts";
 import { stateOf } from "./enter.ts";
 import { targetsFor } from "./move.ts";
@@ -49,6 +50,8 @@ export interface PersonAction {
   readonly command: string;
   /** The state that it leads to; empty where the task stays, or where the state is not known yet. */
   readonly to: string;
+  /** What follows that reaches beyond the task; `none` where it is not allowed. */
+  readonly consequence: Consequence;
   readonly allowed: boolean;
   /** Why the action is not allowed, and what to do instead; empty where it is allowed. */
   readonly why: string;
@@ -165,7 +168,9 @@ function approve(seen: Seen): PersonAction {
       : state.ask === undefined
         ? "Approve what is asked"
         : `Approve: ${textForPerson(workflow, task, state.ask)}`;
-  return action(seen, "approve", label, allowance);
+  // Where the work is merged from, or nothing but the merge is missing, an approval merges it first.
+  const isMerge = (end !== undefined || "why" in asIs) && !("why" in allowance);
+  return action(seen, "approve", label, isMerge ? { ...allowance, consequence: "merge" } : allowance);
 }
 
 /** While findings of reviews are known. */
@@ -211,7 +216,12 @@ function merge(seen: Seen): PersonAction {
       : to === undefined
         ? no(`The workflow "${workflow.name}" has no terminal state with the outcome done.`, explain(seen))
         : judge(merged(seen), { kind: "move", to, actor: human });
-  return action(seen, "merge", "Merge the task's work", allowance);
+  return action(
+    seen,
+    "merge",
+    "Merge the task's work",
+    "why" in allowance ? allowance : { ...allowance, consequence: "merge" },
+  );
 }
 
 /** Only for a merge that a person asked for. */
@@ -238,7 +248,8 @@ function sync(seen: Seen): PersonAction {
 /** Retries a held task, or ends a wait for a person. */
 function goOn(seen: Seen): PersonAction {
   const { workflow, task, facts } = seen;
-  const allowance = judge(seen, { kind: "continue", actor: human });
+  const judged = judge(seen, { kind: "continue", actor: human });
+  const allowance = task.held === undefined ? judged : withOwed(seen, judged);
   if (openQuestions(workflow, task, facts) !== undefined)
     return action(seen, "continue", "Continue the task without an answer", allowance, `continue ${task.id} --yes`);
   if (undecidedFindings(workflow, task) !== undefined) {
@@ -251,8 +262,15 @@ function goOn(seen: Seen): PersonAction {
 
 function retry(seen: Seen): PersonAction {
   const { around } = seen;
-  const allowance = around.hasFailed ? free : no("None of the task's effects has failed.", explain(seen));
+  const none = no("None of the task's effects has failed.", explain(seen));
+  const allowance = around.hasFailed ? withOwed(seen, free) : none;
   return action(seen, "retry", "Retry the failed effect", allowance);
+}
+
+/** What is carried out again counts besides what follows. */
+function withOwed({ around }: Seen, allowance: Allowance): Allowance {
+  const owed = consequenceOfActions(around.owed ?? []);
+  return "why" in allowance || owed === "none" ? allowance : { ...allowance, consequence: owed };
 }
 
 function cancel(seen: Seen): PersonAction {
@@ -271,7 +289,8 @@ function moves(seen: Seen): readonly PersonAction[] {
     const isLost = seen.workflow.states[to]?.outcome === "done" && (seen.facts.numbers.commits ?? 0) > 0;
     const allowance = judge(seen, { kind: "move", to, actor: human });
     const merging = `Merge it: signalbox task merge ${task.id}`;
-    const told = "why" in allowance ? allowance : isLost ? no("The work is not merged.", merging) : { to };
+    const told =
+      "why" in allowance ? allowance : isLost ? no("The work is not merged.", merging) : { ...allowance, to };
     const said = `update ${task.id} --status ${to}`;
     return { ...action(seen, "move", `Move the task to ${to}`, told, said), to, key: moveKeys[i] ?? "" };
   });
@@ -330,7 +349,17 @@ function action(
 ): PersonAction {
   const why = "why" in allowance ? allowance.why : "";
   const to = "why" in allowance ? "" : (allowance.to ?? "");
-  return { name, label, key: actionKeys[name], command: `signalbox task ${said}`, to, allowed: why === "", why };
+  const consequence = "why" in allowance ? "none" : (allowance.consequence ?? "none");
+  return {
+    name,
+    label,
+    key: actionKeys[name],
+    command: `signalbox task ${said}`,
+    to,
+    consequence,
+    allowed: why === "",
+    why,
+  };
 }
 
 /** The states that a person may ask for, in the order of the file. */

@@ -252,8 +252,9 @@ export function runDashboard(ports: Ports, options: DashboardOptions): Promise<N
         return draw();
       }
       const before = state;
-      const [next, effects] = update(state, input, keys);
-      show(() => withinDetail({ ...next, touchedAt: Date.now() }, layoutOf(next), style, ports.describe));
+      const now = Date.now();
+      const [next, effects] = update({ ...state, now }, input, keys);
+      show(() => withinDetail({ ...next, touchedAt: now }, layoutOf(next), style, ports.describe));
       if (next.screen !== before.screen) void feed.readScreen().catch(fail);
       if (next.filter.q !== before.filter.q) feed.search();
       if (next.isUnfolded && !before.isUnfolded) void feed.readOver(false).catch(fail);

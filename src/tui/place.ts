@@ -66,7 +66,8 @@ function withPlace(state: State, place: Place): State {
 
 /**
  * The state after its data has changed: the line under the cursor stays where it is on the screen, whatever comes or goes
- * around it. Where it is gone, the cursor is on the one that followed it, and the person is told.
+ * around it, unless that would scroll out lines that there is room for. Where it is gone, the cursor is on the one that followed it,
+ * and the person is told.
  */
 export function settled(state: State): State {
   const entries = entriesOf(state);
@@ -74,11 +75,21 @@ export function settled(state: State): State {
   // Headings may be known before the tasks below them.
   if (entries.length === 0 || !state.isLoaded) return withPlace(state, { key: "", top: 0, at: 0 });
   const at = entries.findIndex(({ key }) => key === place.key);
-  if (at >= 0) return at === place.at ? state : withPlace(state, { ...place, at, top: place.top + at - place.at });
+  if (at >= 0) {
+    const top = withoutGap(state, entries.length, place.top + at - place.at);
+    return at === place.at && top === place.top ? state : withPlace(state, { ...place, at, top });
+  }
   const next = selectable(entries, place.key === "" ? 0 : Math.min(place.at, entries.length - 1), 1);
   const entry = entries[next];
   if (entry === undefined) return withPlace(state, { key: "", top: 0, at: 0 });
-  return withPlace(state, { key: entry.key, at: next, top: place.top + (place.key === "" ? 0 : next - place.at) });
+  const top = withoutGap(state, entries.length, place.top + (place.key === "" ? 0 : next - place.at));
+  return withPlace(state, { key: entry.key, at: next, top });
+}
+
+/** The first line of the list, so that none is scrolled out while lines of the screen are blank. */
+function withoutGap(state: State, count: number, top: number): number {
+  const last = count - layoutOf(state).listHeight;
+  return last <= 0 ? Math.max(last, Math.min(top, 0)) : Math.min(top, last);
 }
 
 /** So long after the last key the person is not about to press another. */

@@ -177,6 +177,8 @@ export interface State {
   readonly deeds: readonly Deed[];
   /** The first key of a sequence such as `g t`; empty if none was pressed. */
   readonly pending: string;
+  /** When the last key was pressed since one that was to open a field; undefined once the field is open, or the person has paused. */
+  readonly typedAt: number | undefined;
 }
 
 const start: Place = { key: "", top: 0, at: 0 };
@@ -211,6 +213,7 @@ export function initialState(columns: number, rows: number, now: number, project
     isLoaded: false,
     deeds: [],
     pending: "",
+    typedAt: undefined,
   };
 }
 

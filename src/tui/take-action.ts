@@ -1,5 +1,6 @@
-import { acts, commandWith } from "../api/act.ts";
+import { acts, commandWith, dangerOf, isMerging } from "../api/act.ts";
 import { Refusal, writeRefusal } from "../api/client.ts";
+import { pushOutlook, undoCommand } from "../api/merge-answer.ts";
 import { routes } from "../api/routes.ts";
 import { Fault } from "../fault.ts";
 import type { Change } from "./feed.ts";
@@ -86,16 +87,20 @@ export function createTaker({ ports, state, apply, runCommand, reread }: Surroun
         overlay: { kind: "say", ask, line: lineOf(""), prompt },
       }));
     }
-    if (act.danger === undefined && !isMany) return perform(ask);
+    const dangers = new Set(ask.tasks.flatMap((each) => dangerOf(each.action) ?? []));
+    if (dangers.size === 0 && !isMany) return perform(ask);
     const lines = [
-      ...ask.tasks.map((each) => `${each.name} ${taskOf(state(), each.id)?.summary ?? ""}`),
-      ...(act.danger === undefined ? [] : [act.danger]),
+      ...ask.tasks.map(
+        (each) =>
+          `${each.name} ${taskOf(state(), each.id)?.summary ?? ""}${dangers.size > 1 ? `: ${dangerOf(each.action) ?? ""}` : ""}`,
+      ),
+      ...(dangers.size === 1 ? dangers : []),
       ...others,
       ...(isMany ? [] : [`$ ${command}`]),
     ];
     const overlay = { kind: "confirm", ask, lines, isArmed: false } as const;
     apply((before) => ({ ...before, notice: undefined, overlay }));
-    if (name !== "merge" || isMany) return;
+    if (!isMerging(ask.action) || isMany) return;
     const outlook = await call(routes.mergeTask, { params: { task: first.id }, body: { dryRun: true } }).then(
       outlookOf,
       messageOf,
@@ -218,23 +223,27 @@ function outlookOf(merge: {
   reason: string;
   warnings: readonly string[];
   untested: string | null;
-  pushed: { remote: string } | null;
+  pushed: { remote: string; commits: number | null } | null;
 }): readonly string[] {
   const { commits, target, changed, reason, warnings, untested, pushed } = merge;
   const files = changed.length > 6 ? [...changed.slice(0, 6), `and ${changed.length - 6} more`] : changed;
   return [
     `${commits} ${commits === 1 ? "commit" : "commits"} into ${target}: ${files.join(", ") || "no file"}`,
     ...(untested === null ? [] : [untested === "off" ? "Merges are not tested here." : "No test command was found."]),
-    ...(pushed === null ? [] : [`The result is pushed to ${pushed.remote}.`]),
+    ...(pushed === null ? [] : [`${pushOutlook({ target, pushed })}.`]),
     ...[reason, ...warnings].filter((each) => each !== ""),
   ];
 }
 
 /** How a person can take an action back. */
-export function backOf({ name }: Pick<ActionView, "name">, id: string, status: string): string {
+export function backOf(
+  { name, consequence }: Pick<ActionView, "name" | "consequence">,
+  id: string,
+  status: string,
+): string {
+  if (isMerging({ name, consequence })) return undoCommand(id);
   const ways: Readonly<Record<string, string>> = {
-    merge: `signalbox task merge ${id} --undo`,
-    approve: `if it was merged: signalbox task merge ${id} --undo; else: signalbox task request-changes ${id}`,
+    approve: `signalbox task request-changes ${id}`,
     cancel: `it stays cancelled; its branch can be continued: signalbox task create --from ${id}`,
     delete: "it stays deleted; its history is in the trash folder",
     kill: `signalbox task respawn ${id}`,

@@ -137,8 +137,7 @@ function whatOf(task: TaskRow, run: RunView | undefined): string {
 export function markOf(task: TaskRow): readonly [Mark, Role] {
   if (task.outcome === "failed" || task.outcome === "cancelled")
     return ["bad", task.outcome === "failed" ? "bad" : "quiet"];
-  if (task.group === "needs-me")
-    return task.held === null && task.session !== "dead" ? ["needs-me", "ask"] : ["bad", "bad"];
+  if (task.group === "needs-me") return ["needs-me", "ask"];
   if (task.paused !== "") return ["paused", "quiet"];
   if (task.undone) return ["bad", "quiet"];
   const role: Role = task.group === "over" ? "good" : task.group === "running" ? "good" : "quiet";

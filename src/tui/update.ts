@@ -1,3 +1,4 @@
+import { actionKeys, acts } from "../api/act.ts";
 import { createKeys, type Keys, type OwnId } from "./bindings.ts";
 import { layoutOf } from "./frame.ts";
 import type { Input } from "./key-reader.ts";
@@ -17,10 +18,16 @@ export function update(state: State, input: Input, keys: Keys = createKeys()): U
 function taken(state: State, input: Input, keys: Keys): Updated {
   if (input.kind === "mouse") return [byMouse(state, input), []];
   if (input.kind === "key" && input.key === "Ctrl+Z") return [state, [{ do: "suspend" }]];
-  if (state.overlay !== undefined) return overlayInput(state, state.overlay, input);
+  if (state.overlay !== undefined) return overlayInput(spoken(state), state.overlay, input);
   // Pasted text is never read as keys.
   if (input.kind !== "key") return [state, []];
   const { key } = input;
+  if (state.typedAt !== undefined) {
+    // The field did not open: what follows is text that was meant for it.
+    if (key === "Escape") return [{ ...spoken(state), notice: undefined }, []];
+    const isText = state.now - state.typedAt < typingPause && key !== "Ctrl+C";
+    return isText ? [ignored(state), []] : taken(spoken(state), input, keys);
+  }
   const quiet =
     state.notice === undefined && state.pending === "" ? state : { ...state, notice: undefined, pending: "" };
   const pressed = state.pending === "" ? key : `${state.pending} ${key}`;
@@ -31,7 +38,29 @@ function taken(state: State, input: Input, keys: Keys): Updated {
   return byAction(quiet, keys.actions.get(key) ?? key);
 }
 
-function byAction(state: State, key: string): Updated {
+/** As long as keys follow each other faster than this, they are one text. */
+const typingPause = 1_000;
+
+const spoken = (state: State): State => (state.typedAt === undefined ? state : { ...state, typedAt: undefined });
+
+/** The key is dropped. What was said before, such as why the field did not open, stays behind that. */
+function ignored(state: State): State {
+  const before = state.notice?.text ?? "";
+  const text = before.startsWith(ignoring) ? before : `${ignoring} ${before}`.trim();
+  return { ...state, typedAt: state.now, notice: { text, role: state.notice?.role ?? "quiet", command: "" } };
+}
+
+const ignoring = "Keys are ignored until you pause for a second, or press Escape.";
+
+/** The keys of actions that open a field for text. */
+const textKeys: ReadonlySet<string> = new Set(
+  Object.entries(actionKeys).flatMap(([name, key]) =>
+    Object.hasOwn(acts, name) && acts[name]?.asksText !== undefined && key !== "" ? [key] : [],
+  ),
+);
+
+function byAction(before: State, key: string): Updated {
+  const state = textKeys.has(key) ? { ...before, typedAt: before.now } : before;
   const entry = entryUnder(state);
   if (key === "Enter" && entry !== undefined && entry.task === "") {
     if (entry.key === "group:over") return [toggled(state), []];
@@ -158,7 +187,8 @@ function peek(state: State): Updated {
   const entry = entryUnder(state);
   if (entry?.key === "group:over") return [toggled(state), []];
   const task = entry?.task ?? "";
-  if (task === "" || taskOf(state, task) === undefined) return [said(state, "No task is here to peek at."), []];
+  if (task === "" || taskOf(state, task) === undefined)
+    return [{ ...said(state, "No task is here to peek at."), typedAt: state.now }, []];
   return [{ ...state, overlay: { kind: "peek", task, line: emptyLine, screen: [] } }, [{ do: "peek", task }]];
 }
 

@@ -25,7 +25,7 @@ test("a task that waits for a person is spawned, and its dead agent is restarted
 
   expect(await signalbox(["agent", "kill", "coffee#1/worker#1"])).toMatchObject({ code: 0 });
   expect(await json("task", "show", "1")).toMatchObject({ task: { session: "dead" } });
-  expect((await signalbox(["task", "list"])).stdout).toMatch(/^✗ +\w+ +coffee#1 +desk/m);
+  expect((await signalbox(["task", "list"])).stdout).toMatch(/^! +\w+ +coffee#1 +desk/m);
   expect((await signalbox(["task", "send", "1", "Hello"])).stderr).toContain("task respawn");
   expect(await signalbox(["task", "respawn", "1"])).toMatchObject({ code: 0, stdout: "desk\n" });
   const second = await untilRun(({ activity, key }) => activity === "idle" && key !== first.key);

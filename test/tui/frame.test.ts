@@ -65,6 +65,18 @@ test("a task whose merge was undone is shown as undone, without the mark of a ta
   expect(lineOf({ undone: true })).toMatch(/✗ coffee#4 .* undone /);
 });
 
+test("every task below Needs you has the mark for that, also if it is held or its session is dead", () => {
+  const held = { reason: "Its agent has ended.", word: "error", again: "wait" } as const;
+  const waiting = [
+    row(1, { group: "needs-me" }),
+    row(2, { group: "needs-me", session: "dead" }),
+    row(3, { group: "needs-me", session: "dead", held }),
+  ];
+  expect(text(stateWith(waiting)).slice(2, 6).join("\n")).toMatch(
+    /^Needs you 3\n.▲ coffee#1.*\n.▲ coffee#2.*\n.▲ coffee#3/,
+  );
+});
+
 test("a row says for how long the task has been in its state, not since when it exists or was changed", () => {
   const hour = new Date(now - 3_600_000).toISOString();
   const [line] = text(stateWith([row(1, { since: hour }), row(2, { createdAt: hour, updatedAt: hour })])).filter(
@@ -180,6 +192,7 @@ test("help is searchable, and names why an action is not allowed", () => {
     key: "m",
     command: "signalbox task merge t1",
     to: "",
+    consequence: "none" as const,
     allowed: false,
     why: "Not yet.",
   };

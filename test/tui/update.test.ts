@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { createKeys } from "../../src/tui/bindings.ts";
+import { entriesOf } from "../../src/tui/entries.ts";
 import { layoutOf } from "../../src/tui/frame.ts";
-import { atTime, toldGone } from "../../src/tui/place.ts";
+import { atTime, settled, toldGone } from "../../src/tui/place.ts";
 import type { Asking, Effect, State } from "../../src/tui/state.ts";
 import { update } from "../../src/tui/update.ts";
 import { asking, now, row, stateWith, withTasks } from "./sample.ts";
@@ -30,6 +31,7 @@ const merge: Asking = {
     key: "m",
     command: "signalbox task merge t1",
     to: "",
+    consequence: "merge",
     allowed: true,
     why: "",
   },
@@ -76,6 +78,31 @@ test("lines that were hidden above are shown once no key was pressed for a while
   expect(atTime(state, now + 9_000).places.tasks.top).toBe(2);
   const rested = atTime(state, now + 10_000);
   expect([under(rested), rested.places.tasks.top]).toEqual(["t1", 0]);
+});
+
+test("lines are never scrolled out while there is room for them, whatever comes or goes around the cursor", () => {
+  /** How many of the lines are on the screen. */
+  const shown = (state: State) => {
+    const { listHeight } = layoutOf(state);
+    const count = entriesOf(state).length;
+    const { top } = state.places.tasks;
+    return [Math.min(count, top + listHeight) - Math.max(0, top), Math.min(count, listHeight)];
+  };
+  const big = { columns: 130, rows: 40 };
+  const three = [asking(2), asking(3), asking(4)];
+  // The task under the cursor moves on, from the top to below the others.
+  const moved = withTasks(stateWith([asking(1), row(9)], big), [...three, row(1), row(9)]);
+  expect([under(moved), moved.places.tasks.top, ...shown(moved)]).toEqual(["t1", 0, 7, 7]);
+  const below = press(stateWith([asking(1), ...many.slice(1, 30)], big), "End")[0];
+  const fewer = withTasks(below, [asking(30), row(1), row(2)]);
+  const [visible, all] = shown(fewer);
+  expect([under(fewer), visible]).toEqual(["t30", all]);
+  const long = press(stateWith(many, big), "End")[0];
+  const shorter = withTasks(long, many.slice(20));
+  expect(shown(shorter)[0]).toBe(shown(shorter)[1]);
+  // So it is in a terminal that has become larger.
+  const larger = settled({ ...press(stateWith(many.slice(0, 30), { rows: 24 }), "End")[0], rows: 60 });
+  expect(shown(larger)).toEqual([31, 31]);
 });
 
 test("a task that is deleted under the cursor gives its place to the next one, and the person is told", () => {
@@ -125,6 +152,39 @@ test("a task's key takes its action, for all that are selected", () => {
   expect(press(state, "v", "v", "x")[1]).toEqual([{ do: "press", key: "x", tasks: ["t1", "t2"] }]);
   expect(press(state, "v", "v", "Escape", "x")[1]).toEqual([{ do: "press", key: "x", tasks: ["t3"] }]);
   expect(press({ ...state, goneSince: 1 }, "m")[1]).toEqual([]);
+});
+
+test("text that follows a key whose field did not open is not read as keys, until a pause or Escape", () => {
+  const gone: State = { ...stateWith([row(1), row(2)]), goneSince: 1 };
+  const typed = [..."rmore beans q:x"].map((key) => (key === " " ? "Space" : key));
+  const [after, effects] = press(gone, ...typed);
+  expect(effects).toEqual([]);
+  expect([after.overlay, after.screen, after.focus, under(after)]).toEqual([undefined, "tasks", "list", "t1"]);
+  expect(after.notice?.text).toBe(
+    "Keys are ignored until you pause for a second, or press Escape. The daemon does not answer, so nothing can be done: signalbox up",
+  );
+  // Each key begins the second anew.
+  const later = press({ ...after, now: now + 900 }, "j")[0];
+  expect(under(press({ ...later, now: now + 1_800 }, "j")[0])).toBe("t1");
+  expect(under(press({ ...later, now: now + 1_900 }, "j")[0])).toBe("t2");
+  expect(under(press(after, "Escape", "j")[0])).toBe("t2");
+  expect(press(after, "Ctrl+C")[1]).toEqual([{ do: "quit" }]);
+});
+
+test("so it is while the daemon is asked, and what it refuses stays to be read; once the field is open, keys are text", () => {
+  const state = stateWith([row(1), row(2)]);
+  const [asked, effects] = press(state, "r", "x", "q");
+  expect(effects).toEqual([{ do: "press", key: "r", tasks: ["t1"] }]);
+  const refused: State = { ...asked, notice: { text: "Not now.", role: "bad", command: "" } };
+  expect(press(refused, "m")[0].notice).toMatchObject({
+    text: expect.stringMatching(/^Keys .* Not now\.$/),
+    role: "bad",
+  });
+  const open: State = { ...asked, overlay: { kind: "say", ask: merge, line: { text: "", cursor: 0 }, prompt: "" } };
+  expect(press(open, "h", "i", "Enter", "j")[1]).toEqual([{ do: "perform", ask: merge, text: "hi" }]);
+  expect(under(press(open, "h", "i", "Enter", "j")[0])).toBe("t2");
+  // Other keys go on as they are.
+  expect(under(press({ ...state, goneSince: 1 }, "m", "j")[0])).toBe("t2");
 });
 
 test("only y answers a question, and only once the question was on the screen", () => {

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { routes } from "../../src/api/routes.ts";
 import { attacks } from "./attacks.ts";
@@ -45,7 +47,7 @@ let stage: WebStage;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  stage = await openWebStage({ script, poolSize: 6 });
+  stage = await openWebStage({ script, poolSize: 6, remote: true });
   visitor = await stage.browser();
 });
 
@@ -110,12 +112,25 @@ test("a question is answered and the work is merged with the keyboard alone", as
   const refusal = { error: { code: "refused", message: reason.text, reasons: [reason] } };
   await page.route("**/approve?*", (route) => route.fulfill({ status: 409, json: refusal }));
   const approval = page.waitForRequest("**/approve?*");
-  await page.keyboard.press("A");
-  expect((await approval).postDataJSON()).toEqual({ commit: judged?.commit });
-  await page.getByRole("alert").getByText("Not this time.").waitFor();
-  await page.keyboard.press("m");
+  // It would merge the work, so it asks first, as the merge itself does.
+  writeFileSync(join(stage.repository, "own.md"), "mine\n");
+  stage.git(stage.repository, "add", "own.md");
+  stage.git(stage.repository, "commit", "-qm", "Mine");
+  const pushes = "It would also push main to origin, with 1 other commit of yours that is not there yet.";
   const dialog = page.getByRole("dialog");
+  await page.keyboard.press("A");
   await dialog.getByText("1 commit into main, 1 file").waitFor();
+  await dialog.getByText(pushes).waitFor();
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Do nothing");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  expect((await approval).postDataJSON()).toEqual({ commit: judged?.commit });
+  await dialog.getByRole("alert").getByText("Not this time.").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("m");
+  await dialog.getByText("1 commit into main, 1 file").waitFor();
+  await dialog.getByText(pushes).waitFor();
   // The harmless button has the focus: Enter alone merges nothing.
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Do nothing");
   await page.keyboard.press("Tab");
@@ -123,6 +138,8 @@ test("a question is answered and the work is merged with the keyboard alone", as
   await stage.until(id, ({ outcome }) => outcome === "done");
   await page.getByText("Nothing waits for you").waitFor();
   expect(stage.git(stage.repository, "show", "main:asks.md")).toBe("as answered");
+  await page.getByText("Pushed main to origin, with 1 other commit of yours that was not there yet.").waitFor();
+  await page.getByText(`To undo it: signalbox task merge ${id} --undo`).waitFor();
   // The dry run of the dialog was not asked again, for a task that is over.
   const types = (await stage.events(id)).map(({ type }) => type);
   expect(types).toContain("merge.landed");

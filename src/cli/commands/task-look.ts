@@ -45,7 +45,7 @@ export const actions = command({
     brief: "List what you can do with a task, with the exact commands",
     fullDescription: `The task's workflow decides what is allowed.
 
---json: { task, actions: [{ name, label, key, command, to, allowed, why }] }. It lists every action, allowed or not
+--json: { task, actions: [{ name, label, key, command, to, consequence, allowed, why }] }. It lists every action, allowed or not
 ${taskExitCodes("failed")}`,
   },
   async func({ all, json }, reference) {
@@ -178,7 +178,7 @@ export const list = command({
   },
   docs: {
     brief: "List tasks, the newest first, and parts below their parent",
-    fullDescription: `A mark before a task: ✗ its session is dead, ! it needs a person, ◌ its agent waits for a seat, ‖ it is paused, ● its session is alive, ? unknown. With --watch: ! it needs you, ● its agent is busy, ○ its agent waits for a message, ◌ it is about to start, ✓ it is done.
+    fullDescription: `A mark before a task: ! it needs a person, ✗ its session is dead, ◌ its agent waits for a seat, ‖ it is paused, ● its session is alive, ? unknown. With --watch: ! it needs you, ● its agent is busy, ○ its agent waits for a message, ◌ it is about to start, ✓ it is done.
 
 --json: { tasks: [TASK], next }. A TASK is as in signalbox task show, and also has group, since, ask, doing, cost, lines, commits and checks. With --watch, a line for each change: { tasks, runs, needs: [{ task, reason, command }] }
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project or task`,

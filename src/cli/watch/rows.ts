@@ -173,7 +173,8 @@ const markColours = {
 
 function markOf(task: TaskView, runs: readonly RunView[], isNeeded: boolean): keyof typeof markColours {
   if (task.outcome !== null) return task.outcome === "done" ? "✓" : "✗";
-  if (isNeeded) return task.session === "dead" ? "✗" : "!";
+  if (isNeeded) return "!";
+  if (task.session === "dead") return "✗";
   const activities = new Set(runs.map(({ activity }) => activity));
   if (activities.has("busy")) return "●";
   if (activities.has("starting") || activities.has("waiting")) return "◌";

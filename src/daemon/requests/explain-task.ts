@@ -314,12 +314,14 @@ async function surroundings(core: Core, task: Task, head: string): Promise<Surro
   const runs = (await store.runs.list({ task: task.id })).filter(({ started }) => started !== undefined);
   const alive = aliveOf(task, runs);
   const merge = await store.merges.get(task.id);
+  const open = await store.openEffects(task.id);
   const isMerging = merge?.state === "lined-up" || merge?.state === "waits";
   return {
     terminals: inTerminals(core.agents, task, alive),
     alive: alive.map(({ key }) => key),
     hasWorked: runs.length > 0,
-    hasFailed: (await store.openEffects(task.id)).some(({ state }) => state === "failed"),
+    hasFailed: open.some(({ state }) => state === "failed"),
+    owed: open.map(({ effect }) => effect.action),
     isMerging: isMerging && task.phase !== "over",
     canStopMerge: merge?.to !== "",
     hasWork: head !== "" || task.workspace !== "" || merge !== undefined,

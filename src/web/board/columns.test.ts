@@ -55,11 +55,12 @@ test("a card that cannot go somewhere says why: what the action says, what is mi
 });
 
 test("a card that is put on an end is moved only once the person has confirmed it, and so is one whose move does more", () => {
-  expect(dangerOfDrop({ name: "cancel" }, "It is over.", true)).toBe("It is over.");
-  expect(dangerOfDrop({ name: "move" }, "By your word.", true)).toBe("By your word.");
-  expect(dangerOfDrop({ name: "approve" }, undefined, true)).toBe("The task ends.");
-  expect(dangerOfDrop({ name: "merge" }, "It is merged.", false)).toBe("It is merged.");
-  expect(dangerOfDrop({ name: "move" }, "By your word.", false)).toBeUndefined();
+  expect(dangerOfDrop({ name: "cancel", consequence: "none" }, "It is over.", true)).toBe("It is over.");
+  expect(dangerOfDrop({ name: "move", consequence: "none" }, "By your word.", true)).toBe("By your word.");
+  expect(dangerOfDrop({ name: "approve", consequence: "none" }, undefined, true)).toBe("The task ends.");
+  expect(dangerOfDrop({ name: "merge", consequence: "none" }, "It is merged.", false)).toBe("It is merged.");
+  expect(dangerOfDrop({ name: "move", consequence: "none" }, "By your word.", false)).toBeUndefined();
+  expect(dangerOfDrop({ name: "move", consequence: "merge" }, "It is merged.", false)).toBe("It is merged.");
 });
 
 test("an arrow chooses the column beside, and stays at the last one", () => {

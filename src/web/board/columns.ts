@@ -71,15 +71,15 @@ export function dropOn(
 
 /**
  * What the person must confirm before a dropped card is moved; undefined if it is moved at once. A plain move is what the person
- * has just done by hand, unless it ends the task.
+ * has just done by hand, unless something follows from it beyond the task.
  */
 export function dangerOfDrop(
-  { name }: Pick<ActionView, "name">,
+  { name, consequence }: Pick<ActionView, "name" | "consequence">,
   danger: string | undefined,
   isEnd: boolean,
 ): string | undefined {
   if (isEnd) return danger ?? "The task ends.";
-  return name === "move" ? undefined : danger;
+  return name === "move" && consequence === "none" ? undefined : danger;
 }
 
 const asksWords: readonly string[] = ["answer", "reply", "request-changes"];

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
+import { dangerOf } from "../../api/act.ts";
 import { problemsOf } from "../data/client.ts";
 import { queries, type Row } from "../data/queries.ts";
 import { ConfirmDialog } from "../tasks/confirm-dialog.tsx";
@@ -24,7 +25,7 @@ export function Drop({ row, to, onEnd }: { row: Row; to: string; onEnd: () => vo
   const way = action === undefined ? undefined : wayOf(action);
   const isEnd = graph.data?.graph.states.some(({ name, terminal }) => name === to && terminal) ?? false;
   const danger =
-    action !== undefined && way?.kind === "ask-daemon" ? dangerOfDrop(action, way.danger, isEnd) : undefined;
+    action !== undefined && way?.kind === "ask-daemon" ? dangerOfDrop(action, dangerOf(action), isEnd) : undefined;
   const error = actions.error ?? explained.error ?? graph.error;
   const [problem] = acting.problems;
   useEffect(() => {

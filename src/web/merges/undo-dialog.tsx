@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { pushOutlook } from "../../api/merge-answer.ts";
 import { routes } from "../../api/routes.ts";
 import type { TaskView } from "../../api/tasks.ts";
 import { call, type Problem, problemsOf } from "../data/client.ts";
@@ -57,8 +58,8 @@ export function UndoDialog({ task, onClose }: { task: TaskView; onClose: () => v
         <Loaded query={outlook} what="what would be undone">
           {({ target, changed, reason, warnings, pushed }) => (
             <OutlookBox changed={changed} said={[reason, ...warnings]}>
-              On <strong>{target}</strong>, {changed.length === 1 ? "1 file" : `${changed.length} files`} would change
-              {pushed === null ? "." : `, and the result is pushed to ${pushed.remote}.`}
+              On <strong>{target}</strong>, {changed.length === 1 ? "1 file" : `${changed.length} files`} would change .{" "}
+              {pushed !== null && `${pushOutlook({ target, pushed })}.`}
             </OutlookBox>
           )}
         </Loaded>

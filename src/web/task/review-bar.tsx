@@ -160,7 +160,7 @@ function labelOf({ name, label, to }: ActionView): string {
 /** Everybody can comment, in every state. */
 function commentAction({ id }: TaskView): ActionView {
   return {
-    ...{ name: "comment", label: "Comment", key: "", to: "", allowed: true, why: "" },
+    ...{ name: "comment", label: "Comment", key: "", to: "", consequence: "none", allowed: true, why: "" },
     command: `signalbox task comment ${id} "Your message"`,
   };
 }

@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
+import { dangerOf } from "../../api/act.ts";
 import type { QuestionView } from "../../api/questions.ts";
 import type { ActionView, TaskView } from "../../api/tasks.ts";
 import { useCanAct } from "../data/daemon-state.ts";
@@ -54,7 +55,7 @@ export function ActionBar({ task, actions, question, commit, isBehind = false, o
     if (way.kind === "show")
       return void navigate({ to: "/tasks/$task", params: { task: task.id }, search: { part: way.part } });
     if (!canAct) return tellPerson("The daemon is gone. Nothing was sent.", "signalbox up", "bad");
-    if (way.asksText !== undefined || way.danger !== undefined) return setOpen({ action, isAsked: true });
+    if (way.asksText !== undefined || dangerOf(action) !== undefined) return setOpen({ action, isAsked: true });
     void acting.act(action, inputFor(action));
   };
   useKeys({}, (key) => {
@@ -68,6 +69,7 @@ export function ActionBar({ task, actions, question, commit, isBehind = false, o
   const asked = open ?? (first !== undefined && isAnswer(first) ? { action: first, isAsked: false } : undefined);
   const way = asked === undefined ? undefined : wayOf(asked.action);
   const isWriting = way?.kind === "ask-daemon" && way.asksText !== undefined;
+  const danger = asked === undefined || open === undefined ? undefined : dangerOf(asked.action);
   const buttons = offered.filter((action) => action !== asked?.action || !isWriting).slice(0, maxButtons);
   return (
     <div className="space-y-2">
@@ -105,12 +107,12 @@ export function ActionBar({ task, actions, question, commit, isBehind = false, o
           <ActionMenu actions={actions} start={start} />
         </Popover>
       </div>
-      {asked !== undefined && way?.kind === "ask-daemon" && way.danger !== undefined && (
+      {asked !== undefined && way?.kind === "ask-daemon" && !isWriting && danger !== undefined && (
         <Suspense fallback={null}>
           <ConfirmDialog
             task={task}
             action={asked.action}
-            danger={way.danger}
+            danger={danger}
             acting={acting}
             onConfirm={() => void acting.act(asked.action, inputFor(asked.action))}
             onClose={() => setOpen(undefined)}

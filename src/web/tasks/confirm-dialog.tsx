@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
+import { isMerging } from "../../api/act.ts";
+import { pushOutlook } from "../../api/merge-answer.ts";
 import { routes } from "../../api/routes.ts";
 import type { ActionView, MergeView, TaskView } from "../../api/tasks.ts";
 import { call } from "../data/client.ts";
@@ -39,7 +41,7 @@ export function ConfirmDialog({
           {task.project}#{task.number} <Line text={task.summary} />
         </p>
         <p>{danger}</p>
-        {action.name === "merge" && <MergeOutlook task={task} isBusy={acting.isBusy} />}
+        {isMerging(action) && <MergeOutlook task={task} isBusy={acting.isBusy} />}
         {acting.problems.length > 0 && (
           <div role="alert" className="rounded-md bg-bad-soft px-3 py-2">
             <Problems problems={acting.problems} />
@@ -51,11 +53,7 @@ export function ConfirmDialog({
           <Button ref={button} onClick={onClose}>
             Do nothing
           </Button>
-          <Button
-            look={action.name === "merge" ? "main" : "bad"}
-            disabled={!canAct || acting.isBusy}
-            onClick={onConfirm}
-          >
+          <Button look={isMerging(action) ? "main" : "bad"} disabled={!canAct || acting.isBusy} onClick={onConfirm}>
             {acting.isBusy ? "Working …" : action.label}
           </Button>
         </div>
@@ -83,7 +81,10 @@ function MergeOutlook({ task, isBusy }: { task: TaskView; isBusy: boolean }) {
 function Outlook({ merge: { commits, target, changed, reason, warnings, untested, pushed } }: { merge: MergeView }) {
   const tests =
     untested === "off" ? "Merges are not tested here." : untested === null ? "" : "No test command was found.";
-  const push = pushed === null ? "" : `The result is pushed to ${pushed.remote}.`;
+  const push =
+    pushed === null
+      ? ""
+      : `${pushOutlook({ target, pushed })}. To merge without pushing: signalbox config set push_merges false`;
   return (
     <OutlookBox changed={changed} said={[reason, tests, push, ...warnings]}>
       {commits} {commits === 1 ? "commit" : "commits"} into <strong>{target}</strong>, {changed.length}{" "}

@@ -6,8 +6,8 @@ type Shown = Pick<TaskView, "status" | "needsPerson" | "outcome" | "undone" | "h
 
 /** The signal of a task: amber needs a person, green moves, grey waits or is over, red failed. */
 export function signalOf(task: Omit<Shown, "status">): { readonly tone: keyof typeof tones; readonly word: string } {
-  if (task.held !== null) return { tone: "bad", word: "held" };
   if (task.needsPerson) return { tone: "warn", word: "needs you" };
+  if (task.held !== null) return { tone: "bad", word: "held" };
   if (task.undone) return { tone: "over", word: "undone" };
   if (task.outcome === "done") return { tone: "good", word: "done" };
   if (task.outcome === "failed") return { tone: "bad", word: "failed" };
