@@ -72,3 +72,16 @@ test("what has happened while the daemon was gone is shown once it is back", asy
   stop();
   await going;
 });
+
+test("what changes after the first reading and before events are followed is shown", async () => {
+  let tasks: readonly TaskRow[] = [row(1)];
+  const { feed, shown, listener, stop } = stage(() => tasks);
+  const going = feed.start();
+  const { onConnected } = await listener();
+  expect(shown()).toEqual(["t1 building"]);
+  tasks = [row(1, { status: "reviewing" }), row(2)];
+  onConnected();
+  await vi.waitFor(() => expect(shown()).toEqual(["t1 reviewing", "t2 building"]));
+  stop();
+  await going;
+});

@@ -225,7 +225,8 @@ export function createFeed(
             onLive: hearLive,
             onConnected() {
               apply((before) => (before.goneSince === undefined ? before : { ...before, goneSince: undefined }));
-              if (!isFirst) void readEverything().catch(() => {});
+              // Tasks may have changed between the first reading and the first event that is followed.
+              void (isFirst ? Promise.all([readCounts(), readAll()]) : readEverything()).catch(() => {});
               isFirst = false;
             },
             onLost: () =>

@@ -38,7 +38,7 @@ function stage(begin: State, answer: (asked: Asked) => unknown) {
 
 function action(name: string, more: Partial<ActionView> = {}): ActionView {
   const command = `signalbox task ${name} t1 "Your message"`;
-  return { name, label: name, key: "k", command, to: "", allowed: true, why: "", ...more };
+  return { name, label: name, key: "k", command, to: "", consequence: "none", allowed: true, why: "", ...more };
 }
 
 const actionsOf = (number: number, status: string, actions: readonly ActionView[]) => ({
