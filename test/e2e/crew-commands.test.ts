@@ -35,7 +35,9 @@ test("a crew of scripted agents without a script commits a note for each ticket,
     /^2 ready: .*\nwarning: Work is merged into main without asking you\. Nothing is tested before that: no test command was found\..*\n.*--workflow default\n/,
   );
   const more = await signalbox(["crew", "spawn", "1"]);
-  expect(more.stderr).toMatch(/^crew run is on: it begins with ready tickets \(workflow crew\) at once\.\nwarning: Work is merged into main without asking you\..*\n/);
+  expect(more.stderr).toMatch(
+    /^crew run is on: it begins with ready tickets \(workflow crew\) at once\.\nwarning: Work is merged into main without asking you\..*\n/,
+  );
   expect(more.stderr).not.toContain("signalbox crew run\n");
   await eventually(async () => {
     const { tasks } = await json("task", "list", "--all");
