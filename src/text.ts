@@ -12,6 +12,14 @@ export function sentences(parts: readonly string[]): string {
   return said.map((part, i) => (i < said.length - 1 ? sentence(part) : part)).join(" ");
 }
 
+/** Several lines as one. A command ends without a full stop, so that the next line would seem to belong to it. */
+export function joinedLines(text: string): string {
+  return text
+    .replace(/((?:signalbox|git|npm) [^\n]*[^.\n])\n+(?=\S)/g, "$1 · ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
 /** A time for people, to the second, in UTC like all shown times. */
 export function shownTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;

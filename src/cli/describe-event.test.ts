@@ -85,3 +85,10 @@ test("the start of a run names its agent, and the model that the agent stands in
   const data = { run: "worker#1", harness: "claude", model: "haiku", agent: "B", insteadOf: "large" };
   expect(line("agent.started", "engine", data)).toContain("worker#1 by B in claude (haiku instead of large)");
 });
+
+test("a call keeps the next steps of its reason apart", () => {
+  const text = "X is not installed.\nIf it is: signalbox down && signalbox up\nOr take another harness.";
+  expect(line("person.called", "engine", { text, command: "signalbox task retry k2m4p", tasks: 1 })).toContain(
+    "signalbox down && signalbox up · Or take another harness. → signalbox task retry k2m4p",
+  );
+});

@@ -1,5 +1,6 @@
 import type { EventView } from "../api/tasks.ts";
 import type { TaskEventType } from "../engine/event-types.ts";
+import { joinedLines } from "../text.ts";
 import type { Context } from "./context.ts";
 import { count, displayWidth, listed, wrapMessage, writeTime } from "./text.ts";
 
@@ -73,7 +74,7 @@ const descriptions: Readonly<Record<TaskEventType, (data: Data) => string>> = {
   "agent.woken": ({ run }) => text(run),
   "agent.raised": ({ run, reason }) => `${text(run)}: ${text(reason)}`,
   "person.called": ({ text: what, command, tasks }) =>
-    `${text(what).replace(/\s+/g, " ")}${command === "" ? "" : ` → ${text(command)}`}${Number(tasks) > 1 ? ` (with ${count(Number(tasks) - 1, "other task")})` : ""}`,
+    `${joinedLines(text(what))}${command === "" ? "" : ` → ${text(command)}`}${Number(tasks) > 1 ? ` (with ${count(Number(tasks) - 1, "other task")})` : ""}`,
   "agent.limited": ({ harness, until, reason }) => `${text(harness)} until ${text(until)}: ${text(reason)}`,
   "message.sent": ({ to, text: said }) => `to ${text(to)}: ${text(said)}`,
   "message.delivered": ({ to, evidence }) => `to ${text(to)}${evidence === "typed" ? ", unconfirmed" : ""}`,

@@ -64,8 +64,17 @@ export function describeExplanation(
       "What to expect",
       warnings.map((warning) => indented(warning)),
     ),
-    ...section("Owed", writeEffects(owed, paint, columns)),
+    ...section("Owed", writeEffects(owed.map(unlessTold(blocked)), paint, columns)),
   ].join("\n");
+}
+
+/** Of a failure that already stands above with what to do, the first line is enough. */
+function unlessTold(blocked: ExplanationView["blocked"]) {
+  return (effect: EffectView): EffectView => {
+    const { failure } = effect;
+    const isTold = failure !== null && blocked.some(({ reason }) => reason === failure);
+    return isTold ? { ...effect, failure: failure.split("\n")[0] ?? "" } : effect;
+  };
 }
 
 /** Lines with commands are not wrapped, so that they can be copied. */

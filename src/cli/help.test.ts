@@ -87,6 +87,21 @@ test("errors and the hints below them are wrapped between words, and commands ar
   expect(lines.join("\n")).toContain("signalbox harness list");
 });
 
+test("an explanation says why an effect failed once, with what to do; below, the first line of it stands", () => {
+  const failure = "Claude Code is not installed.\nIf it is: signalbox down && signalbox up\nOr take another harness.";
+  const owed = { id: 1, entry: 1, action: "start_agent", state: "failed", tries: 1, dueAt: null, failure } as const;
+  const text = describeExplanation(
+    {
+      task: { id: "k2m4p", project: "coffee", number: 1, status: "build", summary: "Brew" } as never,
+      ...{ where: "", moves: [], next: [], promises: [], warnings: [] },
+      ...{ blocked: [{ reason: failure, fix: "" }], owed: [owed as never] },
+    },
+    terminal(80).context,
+  );
+  expect(text.split("signalbox down && signalbox up")).toHaveLength(2);
+  expect(text).toContain("tried 1 time: Claude Code is not installed.");
+});
+
 test("in an explanation lines are wrapped between words, and commands are not wrapped", () => {
   const { context } = terminal(40);
   const command = "signalbox project update coffee --pool-size 8 --harness scripted";

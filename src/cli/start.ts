@@ -36,7 +36,7 @@ import { web } from "./commands/web.ts";
 import { workflowCommands } from "./commands/workflow.ts";
 import { workspaceCommands } from "./commands/workspace.ts";
 import { type Context, createContext } from "./context.ts";
-import { exitCodeOf, exitCodeOfError, exitCodes, writeError } from "./fast/tell.ts";
+import { createPaint, exitCodeOf, exitCodeOfError, exitCodes, writeError, writeFailure } from "./fast/tell.ts";
 import type { Unfinished } from "./fast/update.ts";
 import { createHelp, createMessages } from "./help.ts";
 import { offerCompletions } from "./offers.ts";
@@ -44,7 +44,9 @@ import { offerCompletions } from "./offers.ts";
 /** Runs one command line, or what the fast path has left of it, and sets the exit code of the process. */
 export async function start(process: NodeJS.Process, unfinished: Unfinished = {}): Promise<void> {
   const given = process.argv.slice(2);
-  const context = { ...createContext(process), ...unfinished, isAlone: given.length === 0 };
+  const created = contextOf(process);
+  if (created === undefined) return;
+  const context = { ...created, ...unfinished, isAlone: given.length === 0 };
   // A reader that closes the pipe early (`| head`) is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit();
@@ -57,6 +59,17 @@ export async function start(process: NodeJS.Process, unfinished: Unfinished = {}
   if (words[0] === "complete" && words[1] === "--") await offerCompletions(app, words.slice(2), context);
   else await run(app, words, context);
   process.exitCode = exitCodeOf(process.exitCode);
+}
+
+/** Undefined where the environment names no usable home, which is then told. */
+function contextOf(process: NodeJS.Process): Context | undefined {
+  try {
+    return createContext(process);
+  } catch (error) {
+    process.stderr.write(`${writeFailure({ talkPaint: createPaint(false), process }, error)}\n`);
+    process.exitCode = exitCodeOfError(error);
+    return undefined;
+  }
 }
 
 /** People also try `help task create`, `task help create` and `task help`. */

@@ -60,6 +60,13 @@ test("a task that needs a person is marked so, with what to do, also if its sess
   expect(marksIn(tasks)).toContain("! it needs a person; signalbox task explain ID says what to do");
 });
 
+test("the meaning of the mark of a pause names the command that ends the pause in force", () => {
+  const why = (command: string) => ({ paused: `It is paused. Resume with: ${command}` });
+  const [all, coffee, tea] = ["--all", "--project coffee", "--project tea"].map((scope) => `signalbox resume ${scope}`);
+  expect(marksIn([task(1, why(all ?? "")), task(2, why(all ?? ""))])).toBe(`‖ it is paused; to continue: ${all}`);
+  expect(marksIn([task(1, why(coffee ?? "")), task(2, why(tea ?? ""))])).toContain(`continue: ${coffee} or ${tea}`);
+});
+
 test("in a file every task has its whole name, and none is left out", () => {
   const waiting = Array.from({ length: 9 }, (_, i) => task(10 + i, { parent: "t1", part: slot(null) }));
   const text = writeTasks([...waiting, ...family], { paint, columns: Number.POSITIVE_INFINITY }, now);

@@ -9,7 +9,7 @@ import { clip, displayWidth, writeAge } from "./text.ts";
 const marks = {
   "!": "it needs a person; signalbox task explain ID says what to do",
   "✗": "its session is dead",
-  "‖": "it is paused; to continue: signalbox resume",
+  "‖": "it is paused",
   "◌": "its agent waits for a seat; signalbox task explain ID says why",
   "●": "its session is alive",
   "?": "it is unknown whether its session is alive",
@@ -128,7 +128,8 @@ export function writeTasks(
 /** The meaning of the marks in a table; empty if there are none. */
 export function marksIn(tasks: readonly TaskView[]): string {
   const used = new Set<string>(tasks.map(markOf));
-  const lines = Object.entries(marks).flatMap(([mark, meaning]) => (used.has(mark) ? [`${mark} ${meaning}`] : []));
+  const meanings = { ...marks, "‖": `it is paused; to continue: ${resuming(tasks)}` };
+  const lines = Object.entries(meanings).flatMap(([mark, meaning]) => (used.has(mark) ? [`${mark} ${meaning}`] : []));
   const hasParts = tasks.some(({ children }) => children !== null && children.parts.length > 0);
   return [...lines, ...(hasParts ? [`Behind a summary, its parts: ${partMarks}`] : [])].join("\n");
 }
@@ -154,4 +155,10 @@ function markOf({ session, needsPerson, waiting, paused }: TaskView): Mark {
   if (paused !== "" && (waiting !== "" || session !== "alive")) return "‖";
   if (waiting !== "") return "◌";
   return session === "alive" ? "●" : session === "unknown" ? "?" : "";
+}
+
+/** The commands that end the pauses of these tasks: of everything, or of their projects. */
+function resuming(tasks: readonly TaskView[]): string {
+  const commands = tasks.flatMap(({ paused }) => /signalbox resume .+$/.exec(paused) ?? []);
+  return [...new Set(commands)].join(" or ");
 }

@@ -5,6 +5,8 @@ import { loadWorkflow } from "../engine/language/load.ts";
 import { formatProblem } from "../engine/language/problem.ts";
 import type { Workflow } from "../engine/workflow.ts";
 import { Fault } from "../fault.ts";
+import type { ConfigSource } from "../home/config.ts";
+import { repositoryPlaces, shownPath } from "../home/places.ts";
 import { isTrusted, readRepositoryConfig } from "../home/trust.ts";
 import { childNames, type Found, findWorkflow } from "../home/workflows.ts";
 import type { Project } from "../ports/store.ts";
@@ -30,11 +32,37 @@ export async function findText({ home }: Core, { path }: Project, name: string):
   return { found, text, hash: createHash("sha256").update(text).digest("hex") };
 }
 
-/** The workflow of this name, if it may run. An untrusted file is not even parsed. */
-export async function chooseWorkflow(core: Core, project: Project, name: string): Promise<Chosen> {
-  const file = await findText(core, project, name);
+/** The workflow of this name, if it may run. An untrusted file is not even parsed. `source`: where its name stands. */
+export async function chooseWorkflow(
+  core: Core,
+  project: Project,
+  name: string,
+  source: ConfigSource = "flag",
+): Promise<Chosen> {
+  const file = await findText(core, project, name).catch((error) => {
+    throw fromSource(core, project, error, source);
+  });
   checkTrust(core, project.name, file);
   return { ...file, workflow: core.workflows.known(file.hash) ?? loadFound(core, project, file) };
+}
+
+/** The name of a missing workflow may stand where its reader does not look: in a configuration. */
+function fromSource({ places, home }: Core, { name, path }: Project, error: unknown, source: ConfigSource): unknown {
+  const names: Partial<Record<ConfigSource, readonly [where: string, fix: string]>> = {
+    user: [`It stands in ${places.config}`, "signalbox config set workflow default"],
+    repository: [
+      `It stands in ${shownPath(repositoryPlaces(home, path)?.config ?? path)}`,
+      "signalbox config set workflow default --repository",
+    ],
+    project: [`It is the workflow of the project ${name}`, `signalbox project update ${name} --workflow default`],
+  };
+  const found = names[source];
+  if (found === undefined || !(error instanceof Fault) || error.code !== "not-found") return error;
+  const [where, fix] = found;
+  return new Fault(error.code, `${error.message} ${where}.`, {
+    hint: `Name another one, such as: ${fix}\n${error.hint ?? ""}`,
+    cause: error,
+  });
 }
 
 export function loadFound({ home }: Pick<Core, "home">, { path }: Pick<Project, "path">, file: FoundText): Workflow {

@@ -63,7 +63,7 @@ async function create(core: Core, known: Project, body: Body): Promise<Answer> {
     project,
     from === undefined ? body : { ...inherited(core, project, from, body), ...body },
   );
-  const chosen = await chooseWorkflow(core, project, config.workflow.value);
+  const chosen = await chooseWorkflow(core, project, config.workflow.value, config.workflow.source);
   if (isForParts(chosen.workflow))
     throw new Fault(
       "task.invalid",

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { edit, load } from "../../test/language/workflow-texts.ts";
+import { builtIn, edit, load } from "../../test/language/workflow-texts.ts";
 import { compareWorkflows, droppedPromises } from "./compare-workflows.ts";
+import type { Workflow } from "./workflow.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "test", "language", "broken-promises");
 const read = (name: string) => readFileSync(join(folder, `${name}.yaml`), "utf8");
@@ -105,15 +106,27 @@ test("a gate that asks for fewer fields, and a panel with fewer prompts, are tol
   ]);
 });
 
-test("a promise that is no longer stated is dropped, unless its state is gone", () => {
+test("a promise that is no longer stated is dropped; where what it names is gone, it says why it cannot be stated", () => {
+  const statable = (a: Workflow, b: Workflow) =>
+    droppedPromises(a, b).flatMap(({ promise, why }) => (why === "" ? [promise] : []));
   const line = "  - { to: cancelled, never_by: [worker, reviewer] }\n";
   const silent = load(edit(read("sessions"), line, ""));
   expect(compareWorkflows(sessions, silent).promises.dropped).toEqual([line.trim().slice(2)]);
-  expect(droppedPromises(sessions, silent).map(({ written }) => written)).toEqual([line.trim().slice(2)]);
-  expect(droppedPromises(load(read("turns")), silent).map(({ kind }) => kind)).toEqual([
-    ...["after", "never_same_run_as", "never_by"],
+  expect(statable(sessions, silent).map(({ written }) => written)).toEqual([line.trim().slice(2)]);
+  expect(statable(load(read("turns")), silent)).toEqual([]);
+  expect(droppedPromises(load(read("turns")), silent).map(({ why }) => why)).toEqual([
+    'There is no state "merging".',
+    'There is no state "merging".',
+    'There is no role "critic".',
+    'There is no role "critic".',
+    'There is no role "coder".',
+    'There is no state "judge".',
   ]);
+  const gate = droppedPromises(load(builtIn("default")), load(turns)).find(({ promise: { written } }) =>
+    written.startsWith('{ to: done, after: { gate: "## Review"'),
+  );
+  expect(gate?.why).toBe('There is no role "reviewer".');
   const bound = "  - { within: 3, of: agent-review }\n";
   const unbound = load(edit(read("sessions"), bound, ""));
-  expect(droppedPromises(sessions, unbound).map(({ kind }) => kind)).toEqual(["within"]);
+  expect(statable(sessions, unbound).map(({ kind }) => kind)).toEqual(["within"]);
 });

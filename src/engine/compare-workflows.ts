@@ -1,4 +1,5 @@
 import { arrow, wayLabel } from "./draw/workflow.ts";
+import { whyNotStatable } from "./language/read-promises.ts";
 import { plainRun } from "./run-spec.ts";
 import { writeGuard } from "./when.ts";
 import type { Action, AuthorsPromise, Rule, RunSpec, State, Way, Workflow } from "./workflow.ts";
@@ -143,13 +144,16 @@ function writeRule(state: string, { on, result, when, artifact, does }: Rule): s
   return `${state} ends ${word}${conditions.length === 0 ? "" : ` if ${conditions.join(", ")}`} ${target}`;
 }
 
-/** The promises of a workflow that another one does not state, but could: their states and roles are there. */
-export function droppedPromises(before: Workflow, after: Workflow): readonly AuthorsPromise[] {
+/** A promise that another workflow does not state. `why` it cannot be stated there; empty if it can. */
+export interface DroppedPromise {
+  readonly promise: AuthorsPromise;
+  readonly why: string;
+}
+
+/** The promises of a workflow that another one does not state. One that names what is not there says nothing about it. */
+export function droppedPromises(before: Workflow, after: Workflow): readonly DroppedPromise[] {
   const stated = new Set(after.promises.map(({ written }) => written));
-  const leads = (to: string) => after.ways.some((way) => way.to === to);
-  return before.promises.filter((promise) => {
-    if (stated.has(promise.written)) return false;
-    if (promise.kind === "never_same_run_as") return true;
-    return leads(promise.kind === "within" ? promise.of : promise.to);
-  });
+  return before.promises
+    .filter(({ written }) => !stated.has(written))
+    .map((promise) => ({ promise, why: whyNotStatable(after, promise) ?? "" }));
 }

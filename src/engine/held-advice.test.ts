@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { builtIn } from "../../test/engine/drive.ts";
-import { heldAdvice, unreviewedAdvice } from "./held-advice.ts";
+import { heldAdvice, notInstalled, takeAnother, unreviewedAdvice } from "./held-advice.ts";
 import { loadWorkflow } from "./language/load.ts";
 import type { Task } from "./task.ts";
 import type { Workflow } from "./workflow.ts";
@@ -103,4 +103,23 @@ test("a task that is held for a promise can be migrated to a file with another o
   } as const;
   expect(heldAdvice(flow(), task(broken)).fix).toContain("signalbox task migrate k2m4p --apply");
   expect(heldAdvice(flow(), task({ ...broken, word: "error" })).fix).not.toContain("migrate");
+});
+
+test("a task that was held for a missing harness, and has another one since, is told to try again", () => {
+  const reason = (flags: string) =>
+    `${notInstalled({ title: "Claude Code", name: "claude" })}\nBuy it.\n${takeAnother}k2m4p ${flags}\nThen: signalbox task continue k2m4p`;
+  const about = (flags: string, harness: string, reviewHarness: string) =>
+    heldAdvice(flow(), {
+      ...task({ reason: reason(flags), word: "error", again: "effects" }),
+      harness,
+      reviewHarness,
+    });
+  const both = "--harness NAME --review-harness NAME";
+  expect(about(both, "claude", "claude").text).toContain("Claude Code is not installed");
+  expect(about(both, "scripted", "claude").text).toContain("Claude Code is not installed");
+  expect(about("--harness NAME", "scripted", "claude")).toEqual({
+    text: "Claude Code was not installed. The task has another harness since then: scripted.",
+    fix: "Try again: signalbox task retry k2m4p",
+  });
+  expect(about("--review-harness NAME", "claude", "scripted").fix).toBe("Try again: signalbox task retry k2m4p");
 });

@@ -8,6 +8,11 @@ import type { Way, Workflow } from "./workflow.ts";
 /** What a refusal of unreviewed work says; `heldAdvice` recognises it. */
 export const notReviewed = "Nobody has reviewed the difference.";
 
+/** What a run says whose harness is missing, and the line with the command that gives its task another; `heldAdvice` recognises them. */
+export const notInstalled = ({ title, name }: { readonly title: string; readonly name: string }) =>
+  `${title} is not installed (harness ${name}).`;
+export const takeAnother = "Or take another harness: signalbox task update ";
+
 /** Why a task is held, and what a person can do about it, one line for each possibility. */
 export function heldAdvice(
   workflow: Workflow | undefined,
@@ -19,6 +24,8 @@ export function heldAdvice(
   const verb = held?.again === "effects" ? "retry" : "continue";
   if (workflow !== undefined && why.includes(notReviewed))
     return { text: firstStatement(why), fix: unreviewedAdvice(workflow, task).join("\n") };
+  const replaced = replacedHarness(task);
+  if (replaced !== "") return { text: replaced, fix: `Try again: signalbox task ${verb} ${id}` };
   const elsewhere = onlyElsewhere(workflow, task);
   if (elsewhere !== undefined) return { text: why, fix: elsewhere.join("\n") };
   const again = `signalbox task ${verb} ${id}`;
@@ -35,6 +42,22 @@ export function heldAdvice(
       : [];
   const lines = [`Fix the cause, then try again: ${again}`, ...look, ...dismissals(task), ...otherWays(workflow, task)];
   return { text: why, fix: lines.join("\n") };
+}
+
+/** That the missing harness for which the task is held is not the task's any more; empty where it still is. */
+function replacedHarness({ held, harness, reviewHarness }: Task): string {
+  const reason = held?.reason ?? "";
+  const [, title, missing] = /^(.+) is not installed \(harness ([\w-]+)\)\./.exec(reason) ?? [];
+  const [, flags] = reason.split(takeAnother);
+  if (missing === undefined || flags === undefined) return "";
+  const line = flags.split("\n")[0] ?? "";
+  const ofReview = reviewHarness || harness;
+  const used = [
+    ...(/ --harness /.test(line) ? [harness] : []),
+    ...(line.includes("--review-harness") ? [ofReview] : []),
+  ];
+  if (used.includes(missing)) return "";
+  return `${title} was not installed. The task has another harness since then: ${[...new Set(used)].join(" and ")}.`;
 }
 
 /**

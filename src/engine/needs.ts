@@ -1,4 +1,4 @@
-import { firstStatement, sentence, sentences } from "../text.ts";
+import { firstStatement, joinedLines, sentence, sentences } from "../text.ts";
 import { conditionText, type Dependency } from "./dependency.ts";
 import { heldAdvice } from "./held-advice.ts";
 import {
@@ -391,9 +391,5 @@ export function briefNeed({ text, command }: Pick<Need, "text" | "command">): st
   const ended = text.replace(/\.$/, "");
   const isNamed = command !== "" && ended.endsWith(command);
   const why = isNamed ? ended.slice(0, -command.length).replace(/[^.:]*: ?$/, "") : text;
-  // A command ends without a full stop, so that the next remedy would seem to belong to it.
-  return why
-    .replace(/((?:signalbox|git|npm) [^\n]*[^.\n])\n+(?=\S)/g, "$1 · ")
-    .replace(/\s+/g, " ")
-    .trim();
+  return joinedLines(why);
 }

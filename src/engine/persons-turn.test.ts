@@ -249,9 +249,16 @@ describe("an answer is not an approval", () => {
   });
 
   test("where an agent is at hand, looking at its work and talking to it come before the approval", () => {
-    const verbs = about(builtIn("default"), "stuck").verbs;
+    const { verbs } = about(builtIn("default"), "stuck");
     expect(verbs).toMatch(/^Look at its work: .* task diff .*\nTell its agent what to do: .* task send .*\nApprove/);
     expect(about(mine, "approval").verbs).not.toContain("task send");
+  });
+
+  test("where the agent is dead, starting it again comes instead of a message that would be refused", () => {
+    const { workflow, task, state } = at("default", "stuck");
+    const verbs = personsVerbs(workflow, state, { ...task, runs: {} }, "consent").join("\n");
+    expect(verbs).toMatch(/^Look at its work: .*\nStart its agent again, .*: signalbox task respawn \S+\nApprove/);
+    expect(verbs).not.toContain("task send");
   });
 
   test("the approval line names the state that it leads to", () => {

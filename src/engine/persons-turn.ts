@@ -157,14 +157,18 @@ export function personsVerbs(workflow: Workflow, state: State, task: Task, asked
   }
   const answer = asked === "consent" ? [] : [`Answer: signalbox task answer ${id}`];
   // An agent that is at hand waits for the person's word, and its work may not be what an approval is for.
-  const helper = asked === "consent" && state.wait.run !== undefined ? withHelper(id) : [];
+  const helper = asked === "consent" && state.wait.run !== undefined ? withHelper(state, task) : [];
   return [...answer, ...helper, ...(asked === "answers" ? [] : [yes(state, task)]), ...back];
 }
 
-function withHelper(id: string): readonly string[] {
+/** An agent takes messages only while it lives. */
+function withHelper({ respawn }: State, { id, runs }: Task): readonly string[] {
+  const listens = Object.values(runs).some(({ mode = "session" }) => mode === "session");
+  const isDead = respawn !== undefined && runs[respawn.role] === undefined;
   return [
     `Look at its work: signalbox task diff ${id}`,
-    `Tell its agent what to do: signalbox task send ${id} "Your message"`,
+    ...(listens ? [`Tell its agent what to do: signalbox task send ${id} "Your message"`] : []),
+    ...(isDead && !listens ? [`Start its agent again, to tell it what to do: signalbox task respawn ${id}`] : []),
   ];
 }
 

@@ -22,9 +22,11 @@ test("a run that has ended is judged, whatever else is observed", () => {
   expect(kind({ process: "ended", activity: "asks" })).toBe("judge");
 });
 
-test("a lost run is resumed, but a run that is lost right after its start is judged", () => {
+test("a lost run is resumed, but a run that is lost right after its start, like the one before it, is judged", () => {
   expect(kind({ process: "lost" })).toBe("lost");
-  expect(kind({ process: "lost", age: 3 })).toBe("judge");
+  expect(kind({ process: "lost", age: 3 })).toBe("lost");
+  expect(kind({ process: "lost", isLostAgain: true })).toBe("lost");
+  expect(kind({ process: "lost", isLostAgain: true, age: 3 })).toBe("judge");
 });
 
 test("a silent run is stalled only beyond the limit, and only where there is one", () => {

@@ -70,6 +70,8 @@ export interface RunSight {
   readonly mode: Mode;
   /** absent: not started yet. lost: the process is gone, and how it ended was not recorded. */
   readonly process: "absent" | "running" | "ended" | "lost";
+  /** The run before it was lost right after its start. */
+  readonly isLostAgain?: boolean;
   readonly activity: Activity;
   /** Since it was last seen to start. */
   readonly age: number;
@@ -93,8 +95,8 @@ export type Activity = "starting" | "busy" | "idle" | "asks" | "unknown";
 /** The action that a run's observations call for. */
 export type Healing =
   | { readonly kind: "none" }
-  /** It has ended: read how from its output and files. */
-  | { readonly kind: "judge" }
+  /** It has ended: read how from its output and files. `isLost`: it is lost, and is not resumed once more. */
+  | { readonly kind: "judge"; readonly isLost?: boolean }
   /** It was lost through no fault of its own. */
   | { readonly kind: "lost" }
   /** It gives no sign of life, or has passed its time limit: end it and report that to the engine. */
@@ -104,8 +106,8 @@ export type Healing =
   /** Its turn is over. */
   | { readonly kind: "idle" };
 
-/** A run that is lost sooner than this (seconds) counts as ended: something ends it at every start. */
-const minLifetime = 10;
+/** A run that is lost sooner than this (seconds), like the one before it, counts as ended: something ends it at every start. */
+export const minLifetime = 10;
 /** A session that takes longer to be ready (seconds) probably shows an unknown dialog. */
 const startTimeout = 120;
 /** A busy run may be without a sign of life for this many times the stall limit before a person is notified. */
@@ -126,7 +128,8 @@ export interface RunLimits {
 export function reconcile(sight: RunSight, { stall, time }: RunLimits): Healing {
   if (sight.process === "absent") return { kind: "none" };
   if (sight.process === "ended") return { kind: "judge" };
-  if (sight.process === "lost") return sight.age < minLifetime ? { kind: "judge" } : { kind: "lost" };
+  if (sight.process === "lost")
+    return sight.isLostAgain === true && sight.age < minLifetime ? { kind: "judge", isLost: true } : { kind: "lost" };
   if (time !== undefined && sight.age >= time) return { kind: "overdue", reason: `It took longer than ${time} s.` };
   if (sight.obstacle) return { kind: "raise", reason: sight.obstacle };
   if (sight.activity === "asks") {

@@ -1,8 +1,7 @@
-import { readDuration } from "../engine/duration.ts";
 import { type HarnessDefinition, harnessesProblem, harnessesShape, pathsShape } from "../engine/harness-definition.ts";
 import type { Shape } from "../engine/language/shape.ts";
 import type { Field } from "./config-fields.ts";
-import { readSize } from "./workspace-fields.ts";
+import { durationProblem, readSize } from "./workspace-fields.ts";
 
 /** How agents are started, and how many. Only the daemon reads these settings. */
 export interface AgentConfig {
@@ -57,8 +56,7 @@ const names: Shape = {
   of: { kind: "text", pattern: /^[a-z][\w-]*$/, expected: "the name of a command" },
 };
 
-const duration = (key: string) => (value: string) =>
-  readDuration(value) === undefined ? `"${key}" must be a time such as 90s, 5m or 1h, but is "${value}".` : undefined;
+const duration = (key: string) => (value: string) => durationProblem(key, value, "90s, 5m or 1h");
 
 /** The names of the harnesses that Signalbox ships. */
 export const builtInHarnesses = ["claude", "codex", "gemini", "opencode", "scripted"] as const;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { formatProblem } from "../engine/language/problem.ts";
-import { configFault, loadConfig, readConfig } from "./config.ts";
+import { configFault, loadConfig, readConfig, setConfig } from "./config.ts";
 import type { Level } from "./config-fields.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-config-"));
@@ -141,4 +141,25 @@ describe("loading", () => {
     expect(fault.message).toContain("\n  /home/config.yml:2:1 error: ");
     expect(fault.hint).toBeDefined();
   });
+});
+
+test.each([
+  ["agents.stall", "5"],
+  ["agents.time_limit", "1.5"],
+  ["setup_timeout", "300"],
+  ["test_timeout", "30"],
+  ["keep_ended", "30"],
+])("a time without a unit is refused, in %s and in a file, with the units to write", (key, value) => {
+  const message = `"${key}" has no unit: write ${value}m for minutes, ${value}s for seconds or ${value}h for hours.`;
+  expect(() => setConfig("", key, value)).toThrow(message);
+  const [group = "", name] = key.split(".");
+  for (const written of [value, `"${value}"`]) {
+    const text = name === undefined ? `${group}: ${written}\n` : `${group}: { ${name}: ${written} }\n`;
+    const { problems } = readConfig(text, "config.yml", "user");
+    expect(problems).toMatchObject([{ level: "error", message: expect.stringContaining(message) }]);
+  }
+});
+
+test("no time at all needs no unit", () => {
+  expect(readConfig(setConfig("", "agents.stall", "0"), "config.yml", "user").config).toEqual({ agentsStall: "0" });
 });

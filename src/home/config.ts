@@ -187,7 +187,7 @@ export function readText(file: string): string {
 /** The sources of values, by precedence, highest first. `project` is the project's record in the store. */
 const said = ["flag", "environment", "repository", "project", "user"] as const;
 
-type ConfigSource = (typeof said)[number] | "default";
+export type ConfigSource = (typeof said)[number] | "default";
 
 export type Layers = { readonly [Source in (typeof said)[number]]?: PartialConfig | undefined };
 

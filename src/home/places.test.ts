@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import type { Fault } from "../fault.ts";
 import { homeFolder, homePlaces, repositoryPlaces } from "./places.ts";
 
 const base = mkdtempSync(join(tmpdir(), "signalbox-places-"));
@@ -35,11 +36,19 @@ test("a socket whose path would be too long is elsewhere, in a folder for this u
   expect(homePlaces(`/${"ä".repeat(60)}`).socket).toMatch(/^\/tmp\//);
 });
 
-test("the home is SIGNALBOX_HOME, else ~/.signalbox, and always absolute", () => {
+test("the home is SIGNALBOX_HOME, else ~/.signalbox; a relative path is refused with the absolute one", () => {
   expect(homeFolder({ SIGNALBOX_HOME: "/srv/box" })).toBe("/srv/box");
   expect(homeFolder({ SIGNALBOX_HOME: "" })).toBe(join(homedir(), ".signalbox"));
   expect(homeFolder({})).toBe(join(homedir(), ".signalbox"));
-  expect(isAbsolute(homeFolder({ SIGNALBOX_HOME: "box" }))).toBe(true);
+  const hintOf = (path: string) => {
+    try {
+      return homeFolder({ SIGNALBOX_HOME: path });
+    } catch (error) {
+      return (error as Fault).hint;
+    }
+  };
+  expect(hintOf("box")).toBe(`Give the absolute path, such as: export SIGNALBOX_HOME=${resolve("box")}`);
+  expect(hintOf("~/box")).toContain(`SIGNALBOX_HOME=${join(homedir(), "box")}`);
 });
 
 test("a repository has its own configuration and workflows", () => {

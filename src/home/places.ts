@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { Fault } from "../fault.ts";
 import { sha256 } from "../sha256.ts";
+import { shellWord } from "../shell-quote.ts";
 
 /** Whether `version` is later than `than`: `0.10.0` is later than `0.9.1`, and a release later than its candidates. */
 export function isNewer(version: string, than: string): boolean {
@@ -121,8 +123,14 @@ export function homePlaces(home: string): Places {
   };
 }
 
+/** A relative path would be another home in every folder, so it is refused. */
 export function homeFolder(env: Readonly<Record<string, string | undefined>>): string {
-  return resolve(env.SIGNALBOX_HOME || join(homedir(), ".signalbox"));
+  const home = env.SIGNALBOX_HOME || join(homedir(), ".signalbox");
+  if (isAbsolute(home)) return resolve(home);
+  const meant = home.startsWith("~/") ? join(homedir(), home.slice(2)) : resolve(home);
+  throw new Fault("usage", `SIGNALBOX_HOME is "${home}", a relative path: every folder would have a home of its own.`, {
+    hint: `Give the absolute path, such as: export SIGNALBOX_HOME=${shellWord(meant)}`,
+  });
 }
 
 /** A repository's own files; undefined if its `.signalbox` is the home, as for a user who keeps all of `~` in git. */

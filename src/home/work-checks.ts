@@ -20,7 +20,13 @@ export interface BranchProblem {
 export interface Work {
   /** Tasks that do not continue, and why. */
   readonly troubled: readonly { readonly task: string; readonly why: string }[];
-  readonly projects: readonly { readonly name: string; readonly path: string; readonly workspaces: string }[];
+  /** `workflow`: the recorded one for new tasks; empty or missing if there is none. */
+  readonly projects: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly workspaces: string;
+    readonly workflow?: string;
+  }[];
   /** Problems of default branches. Only a running daemon knows them. */
   readonly branches?: readonly BranchProblem[];
   /** Workspaces that were set aside, because they could not be saved. Only a running daemon knows them. */
@@ -83,8 +89,8 @@ function offerClones({ name, workspaces }: Work["projects"][number]): readonly F
   return [{ level: "ok", found, fix: `signalbox project update ${name} --workspaces clone` }];
 }
 
-/** Whether the user's own workflows load. */
-export function lookAtWorkflows(home: string): readonly Finding[] {
+/** Whether the user's own workflows load, and the configured ones exist. */
+export function lookAtWorkflows(home: string, projects: Work["projects"] = []): readonly Finding[] {
   const own = listWorkflows({ home }).filter(({ from }) => from === "user");
   const wrong = own.flatMap((found) => {
     const [problem] = problemsOf(found, home).filter(({ level }) => level === "error");
@@ -94,9 +100,32 @@ export function lookAtWorkflows(home: string): readonly Finding[] {
       `signalbox workflow validate ${shellWord(found.name)}`,
     );
   });
-  wrong.push(...wrongPresets(home));
+  wrong.push(...wrongPresets(home), ...missingWorkflows(home, projects));
   if (wrong.length > 0) return wrong;
   return ok(own.length === 0 ? "the built-in workflows" : `yours load: ${own.map(({ name }) => name).join(", ")}`);
+}
+
+/** The workflows for new tasks that are configured, but are not there. */
+function missingWorkflows(home: string, projects: Work["projects"]): readonly Finding[] {
+  const file = homePlaces(home).config;
+  const { workflow: own } = loadConfig(file, "user").config;
+  const isThere = (name: string, repository?: string) =>
+    listWorkflows({ home, repository }).some((found) => found.name === name);
+  // It may be one that only repositories have.
+  const isOurs = own === undefined || isThere(own) || projects.some(({ path }) => isThere(own, path));
+  return [
+    ...(isOurs
+      ? []
+      : error(`workflow in ${file}: there is no workflow "${own}"`, "signalbox config set workflow default")),
+    ...projects.flatMap(({ name, path, workflow = "" }) =>
+      workflow === "" || isThere(workflow, path)
+        ? []
+        : error(
+            `the project ${name}: there is no workflow "${workflow}"`,
+            `signalbox project update ${name} --workflow default`,
+          ),
+    ),
+  ];
 }
 
 /** Presets of the user's configuration for workflows that are not there, or with values that their settings cannot have. */

@@ -71,6 +71,18 @@ export function builtInWorkflows(): readonly Found[] {
   return workflowsIn(join(packageRoot(), "workflows"), "built-in");
 }
 
+/** What built-in workflows are for whose files stay as their authors wrote them, without a description. */
+const descriptions: Readonly<Record<string, string>> = {
+  classic:
+    "A worker builds and hands over, a reviewer judges, a person merges; with states for questions and stuck agents.",
+  minimal: "One agent works until it hands its work over, then a person reviews it.",
+};
+
+/** The description of a found workflow: the one in its file, else the one that its makers left out. */
+export function describedAs({ name, from }: Pick<Found, "name" | "from">, written = ""): string {
+  return written === "" && from === "built-in" ? (descriptions[name] ?? "") : written;
+}
+
 /** The folder of the repository's own workflows, if it has any. */
 export function projectFolder({ home, repository }: Lookup): string | undefined {
   const folder = repository === undefined ? undefined : repositoryPlaces(home, repository)?.workflows;

@@ -7,6 +7,16 @@ export interface PortRange {
   readonly last: number;
 }
 
+/** Why a value of the configuration is not a time with a unit; undefined where it is one. `examples`: such as 90s or 5m. */
+export function durationProblem(key: string, value: string, examples: string): string | undefined {
+  if (readDuration(value) === undefined) return `"${key}" must be a time such as ${examples}, but is "${value}".`;
+  // Seconds, minutes: everybody takes a bare number for something else. Nothing is nothing in every unit.
+  const isBare = /^[\d.]+$/.test(value) && Number(value) !== 0;
+  return isBare
+    ? `"${key}" has no unit: write ${value}m for minutes, ${value}s for seconds or ${value}h for hours.`
+    : undefined;
+}
+
 /** Reads `20000-20999`, both ends included; undefined for anything else. */
 export function readPorts(text: string): PortRange | undefined {
   const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text.trim()) ?? [];
@@ -57,7 +67,9 @@ const text: Shape = { kind: "text" };
 const list: Shape = { kind: "list", of: text };
 
 const duration = (key: string) => (value: string) =>
-  (readDuration(value) ?? 0) > 0 ? undefined : `"${key}" must be a time such as 90s, 10m or 2h, but is "${value}".`;
+  readDuration(value) === 0
+    ? `"${key}" must be a time such as 90s, 10m or 2h, but is "${value}".`
+    : durationProblem(key, value, "90s, 10m or 2h");
 
 const size = (key: string) => (value: string) =>
   value === "" || readSize(value) !== undefined

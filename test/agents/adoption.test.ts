@@ -67,13 +67,15 @@ test("agents whose terminal server was killed resume their sessions, and that co
   const stage = await startStage({ flow: flow("session"), script });
   const id = await stage.create("a cup");
   const first = await stage.untilRun(({ activity }) => activity === "busy");
-  // A run that is lost right after its start would be judged as one that cannot run at all.
-  await new Promise((resolve) => setTimeout(resolve, 10_500));
-  stage.endTerminal();
+  process.kill(Number(stage.tmux("display-message", "-p", "#{pid}")), "SIGKILL");
   const second = await stage.untilRun(({ key, activity }) => key === "worker#2" && activity === "busy");
   expect(second.session).toBe(first.session);
   expect((await stage.task(id)).crashCount).toBe(0);
   expect(stage.processesOf(id, "worker#1")).toEqual([]);
+  // What ends a run right after each of two starts ends it at every start.
+  process.kill(Number(stage.tmux("display-message", "-p", "#{pid}")), "SIGKILL");
+  const { held } = await stage.until(id, (task) => task.held !== null);
+  expect(held?.reason).toContain("Its terminal server died twice in a row, right after a start");
 });
 
 test("an agent whose terminal socket was deleted continues as the same program, and is ended with its task", async () => {

@@ -245,8 +245,6 @@ test("a watcher outlives the terminal server, and sees the next run in a new one
   await until(() => one.screen().includes("working"));
   process.kill(Number(stage.tmux("display-message", "-p", "#{pid}")), "SIGKILL");
   await until(() => one.screens.at(-1) === undefined);
-  await stage.until(id, ({ held }) => held !== null);
-  await stage.call(routes.respawnTask, { params: { task: id }, body: {} });
   await until(
     () => one.of("next").length > 0,
     () => one.messages,

@@ -116,6 +116,12 @@ test("a paused agent ends, nothing is started, and later the agent resumes the s
   await untilRun(({ number, activity }) => number === 2 && activity === "idle");
   expect((await json("status")).paused).toEqual({ all: false, projects: [] });
   expect(await signalbox(["pause", "--all", "--project", "coffee"])).toMatchObject({ code: 2 });
+  expect((await signalbox(["pause", "--all"])).code).toBe(0);
+  expect(await signalbox(["resume"])).toMatchObject({
+    code: 1,
+    stderr: "Everything is still paused. To continue: signalbox resume --all\n",
+  });
+  expect((await signalbox(["resume", "--all"])).code).toBe(0);
 });
 
 test("usage is added up, and an unreported cost is unknown, not zero", async () => {

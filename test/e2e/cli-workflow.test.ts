@@ -197,8 +197,14 @@ describe("workflow list", () => {
     const { code, stdout, stderr } = await workflow("list");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^NAME +FROM +STATES {2}DESCRIPTION\n/);
-    for (const name of builtIn()) expect(stdout).toMatch(new RegExp(`^${name} +built-in +\\d+`, "m"));
+    for (const name of builtIn()) expect(stdout).toMatch(new RegExp(`^${name} +built-in +\\d+ {2}[A-Z].{20}`, "m"));
     expect(stderr).toContain("signalbox workflow eject default my-flow");
+  });
+
+  test("no built-in workflow, and so no copy of one, names the texts that it was made from", () => {
+    for (const name of builtIn())
+      if (name !== "classic" && name !== "minimal")
+        expect(readFileSync(join(root, "workflows", `${name}.yml`), "utf8")).not.toMatch(/\bseed\b/i);
   });
 
   test("lists the user's own workflows, which replace built-in ones, and a broken one with its first problem", async () => {

@@ -26,11 +26,19 @@ test("a crew of scripted agents without a script commits a note for each ticket,
   for (const id of ["c-1", "c-2"]) writeFileSync(join(repository, ".tickets", `${id}.md`), ticket(id, `Brew ${id}`));
   git(repository, "add", "-A");
   git(repository, "commit", "-qm", "tickets");
-  expect((await signalbox(["crew", "spawn", "2"])).code).toBe(0);
+  expect(await signalbox(["crew", "spawn", "2"])).toMatchObject({
+    code: 0,
+    stderr: "To let them work through tickets: signalbox crew run\n",
+  });
   const run = await signalbox(["crew", "run"]);
   expect(run.stderr).toMatch(
     /^2 ready: .*\nwarning: Work is merged into main without asking you\. Nothing is tested before that: no test command was found\..*\n.*--workflow default\n/,
   );
+  const more = await signalbox(["crew", "spawn", "1"]);
+  expect(more.stderr).toMatch(
+    /^crew run is on: it begins with ready tickets \(workflow crew\) at once\.\nwarning: Work is merged into main without asking you\..*\n/,
+  );
+  expect(more.stderr).not.toContain("signalbox crew run\n");
   await eventually(async () => {
     const { tasks } = await json("task", "list", "--all");
     expect(tasks.filter(({ held }: { held: unknown }) => held !== null)).toEqual([]);

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { builtIn } from "../language/workflow-texts.ts";
 import { cliFile } from "../programs.ts";
 import { atTerminal } from "./at-terminal.ts";
 import { git, startBrew } from "./brew-stage.ts";
@@ -68,12 +69,51 @@ test("a wrong value is refused with the right form, and a command may be written
     stderr:
       'error: There is no harness "nonsense".\nKnown harnesses: claude, codex, gemini, opencode, scripted. To see what is installed: signalbox harness list\n',
   });
+  expect(await set("workflow", "nosuch")).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/^error: There is no workflow "nosuch"\.\nKnown: classic, crew, default,/),
+  });
+  expect((await set("workflow", "nosuch", "--repository")).code).toBe(3);
+  expect((await signalbox(["config", "get", "workflow"], at("coffee"))).stdout).not.toContain("nosuch");
   const help = (await set("--help")).stdout;
   const { values } = JSON.parse((await signalbox(["config", "get", "--json"], at("coffee"))).stdout);
   for (const { key } of values) expect(help).toMatch(new RegExp(`^ +${key}: \\S`, "m"));
   expect((await set("harness", "claud")).stderr).toContain('Did you mean "claude"?');
   expect(existsSync(join(home, "config.yml"))).toBe(true);
   expect((await set("harness", "scripted")).code).toBe(0);
+});
+
+test("a configured workflow that does not exist is named with the place where it stands, by doctor and at the creation of a task", async () => {
+  const { signalbox, home, in: at } = await startBrew(["coffee"]);
+  const run = (...words: readonly string[]) => signalbox(words, at("coffee"));
+  expect((await run("config", "set", "harness", "scripted")).code).toBe(0);
+  expect((await run("init")).code).toBe(0);
+  writeFileSync(join(home, "config.yml"), "harness: scripted\nworkflow: nosuch\n");
+  const created = await run("task", "create", "Brew it");
+  expect(created.code).toBe(3);
+  expect(created.stderr).toContain(`There is no workflow "nosuch". It stands in ${join(home, "config.yml")}.`);
+  const found = async () => {
+    const { checks } = JSON.parse((await run("doctor", "--json")).stdout);
+    return checks.find(({ name }: { name: string }) => name === "workflows");
+  };
+  expect(await found()).toMatchObject({
+    level: "error",
+    found: `workflow in ${join(home, "config.yml")}: there is no workflow "nosuch"`,
+    fix: "signalbox config set workflow default",
+  });
+  expect((await run("config", "set", "workflow", "default")).code).toBe(0);
+  const own = join(home, "workflows", "mine.yml");
+  mkdirSync(join(home, "workflows"), { recursive: true });
+  writeFileSync(own, builtIn("minimal").replace("name: minimal", "name: mine"));
+  expect((await run("project", "update", "coffee", "--workflow", "mine")).code).toBe(0);
+  rmSync(own);
+  expect((await run("task", "create", "Brew it")).stderr).toContain(
+    'There is no workflow "mine". It is the workflow of the project coffee.',
+  );
+  expect(await found()).toMatchObject({
+    found: 'the project coffee: there is no workflow "mine"',
+    fix: "signalbox project update coffee --workflow default",
+  });
 });
 
 test("init and project add name the branch that work is merged into, and warn about a branch that was checked out by chance", async () => {

@@ -11,6 +11,7 @@ import { configFields, configNames, type Field } from "../../home/config-fields.
 import { makeFolder } from "../../home/make-folder.ts";
 import { homePlaces, repositoryPlaces, shownPath } from "../../home/places.ts";
 import { isTrusted, mayCount, readRepositoryConfig } from "../../home/trust.ts";
+import { findWorkflow, isPath } from "../../home/workflows.ts";
 import { sha256 } from "../../sha256.ts";
 import { callRunning } from "../connect.ts";
 import { type Context, configLayers, readSound } from "../context.ts";
@@ -124,7 +125,7 @@ Examples:
 Keys and forms:
 ${keys}
 
-Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage`,
+Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage, 3 no such workflow`,
   },
   async func({ repository }, key, value) {
     const file = repository ? repositoryFile(this) : homePlaces(this.home).config;
@@ -132,6 +133,8 @@ Exit codes: 0 ok, 1 the file is wrong or cannot be written, 2 wrong usage`,
     // A person has to repair an invalid file first, because its values are unknown.
     readSound(file, level);
     checkName(this, key, value);
+    // The error of an unknown name lists the known ones.
+    if (key === "workflow" && !isPath(value)) findWorkflow({ home: this.home, repository: this.repository }, value);
     const text = setConfig(textOf(file), key, value, level);
     makeFolder(dirname(file));
     await announce(this, key, file, text);

@@ -65,7 +65,7 @@ const agentSpawn = command({
   parameters: spawnParameters,
   docs: {
     brief: "Create named agents, which you can give tasks to",
-    fullDescription: `A named agent is a slot with a harness and a model. It starts nothing by itself: give it a task with signalbox agent assign NAME TASK. Tasks do not need a named agent, except those of a workflow with agents: named, such as pipeline: their runs are done by idle agents with the wanted model, one run at a time, and missing agents are made as agents.per_model allows.
+    fullDescription: `A named agent is a slot with a harness and a model. It starts nothing by itself: give it a task with signalbox agent assign NAME TASK. Tasks do not need a named agent, except those of a workflow with agents: named, such as pipeline: their runs are done by idle agents with the wanted model, one run at a time, and missing agents are made as agents.per_model allows. If signalbox crew run is on, a new agent begins with a ready ticket at once; the command says so, and how its work is merged.
 
 Prints the names.
 
@@ -104,7 +104,12 @@ async function makeAgents(
   const answer = await call(routes.addAgents, { body: { project, ...who, ...given({ harness, model }) } });
   if (flags.json) return context.print(writeJson(answer));
   for (const { name } of answer.agents) context.print(name);
-  context.say(hint(answer.agents[0]?.name ?? ""));
+  const { running, workflow, warnings } = await call(routes.getCrew, { params: { project } });
+  if (!running) return context.say(hint(answer.agents[0]?.name ?? ""));
+  const tickets = `ready tickets (workflow ${workflow})`;
+  context.say(`crew run is on: ${answer.agents.length === 1 ? "it begins" : "they begin"} with ${tickets} at once.`);
+  for (const warning of warnings) context.say(`${context.talkPaint.yellow("warning:")} ${warning}`);
+  context.say("To give out no more tickets: signalbox crew stop");
 }
 
 const maxCount = 100;

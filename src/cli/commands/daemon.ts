@@ -145,8 +145,8 @@ export const pause = command({
     },
   },
   docs: {
-    brief: "Start no more agents and commands of tasks, until signalbox resume",
-    fullDescription: `Nothing is lost, and nothing counts as failed: tasks wait. Meanwhile workflows do not merge, push or open pull requests; a merge of theirs whose tests run is not published, even if you had begun it with continue or approve. Your own signalbox task merge still works, and so does what you begin during the pause. The pause outlasts a restart of the daemon. To continue, use signalbox resume.
+    brief: "Start no more agents and commands of tasks, until signalbox resume with the same --project or --all",
+    fullDescription: `Nothing is lost, and nothing counts as failed: tasks wait. Meanwhile workflows do not merge, push or open pull requests; a merge of theirs whose tests run is not published, even if you had begun it with continue or approve. Your own signalbox task merge still works, and so does what you begin during the pause. The pause outlasts a restart of the daemon. To continue, use signalbox resume, with --all after pause --all.
 
 --json: ${pausedForm}
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no such project`,
@@ -193,7 +193,7 @@ export const resume = command({
     fullDescription: `While a provider's limit is reached, nothing is started in its harness. If that takes more than six hours, or if the provider refuses three times without saying until when, you are called. A time more than eight days away is not believed: the provider is asked again after five minutes. With --harness the recorded limit is forgotten immediately; if it still applies, the provider refuses again.
 
 --json: ${pausedForm}
-Exit codes: 0 ok, 1 failed, or no limit of the harness is known, 2 wrong usage, 3 no such project`,
+Exit codes: 0 ok, 1 failed, everything is still paused, or no limit of the harness is known, 2 wrong usage, 3 no such project`,
   },
   async func(flags) {
     const call = createCall(this);
@@ -211,6 +211,7 @@ Exit codes: 0 ok, 1 failed, or no limit of the harness is known, 2 wrong usage, 
     }
     const who = await whosePause(call, flags);
     const answer = await call(routes.resume, { body: who });
+    if (answer.all) this.process.exitCode = exitCodes.failed;
     if (flags.json) return this.print(writeJson(answer));
     if (answer.all) return this.say("Everything is still paused. To continue: signalbox resume --all");
     this.say(`${who.project ?? "Everything"} continues. To see the working agents: signalbox agent ps`);

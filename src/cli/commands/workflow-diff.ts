@@ -28,14 +28,14 @@ export const diff = command({
   },
   docs: {
     brief: "Say what a change of a workflow adds or drops: promises, states, work, ways, rules, settings",
-    fullDescription: `What prompts and messages say is not compared. Of each promise that B does not state any more, it says whether it still holds there; of each that both state, whether B breaks it.
+    fullDescription: `What prompts and messages say is not compared. Of each promise that B does not state any more, it says whether it still holds there, or why it cannot be stated there: what it names is missing; of each that both state, whether B breaks it.
 
 Example:
   signalbox workflow diff default my-flow
 
 --json: { before, after, same, promises: { added, dropped }, states: { added, dropped }, ways: { added, dropped },
   rules: { added, dropped }, work: { added, dropped }, settings: { added, dropped },
-  unstated: [{ promise, result: proved|broken|unproved }], broken: [promise] }
+  unstated: [{ promise, result: proved|broken|unproved|unstatable, why }], broken: [promise] }
 Exit codes: 0 the same, 1 they differ, or a file has errors, 2 wrong usage, 3 no such workflow`,
   },
   func(flags, a, b) {
@@ -43,9 +43,13 @@ Exit codes: 0 the same, 1 they differ, or a file has errors, 2 wrong usage, 3 no
     const [old, now] = [loadSound(before), loadSound(after)];
     const found = compareWorkflows(old, now);
     const dropped = droppedPromises(old, now);
-    const all = [...now.promises, ...dropped];
+    const statable = dropped.filter(({ why }) => why === "").map(({ promise }) => promise);
+    const all = [...now.promises, ...statable];
     const results = all.length === 0 ? [] : verify({ ...now, promises: all }).promises;
-    const unstated = results.slice(now.promises.length);
+    const proofs = new Map(results.slice(now.promises.length).map(({ promise, result }) => [promise, result]));
+    const unstated = dropped.map(({ promise: { written }, why }) => ({
+      ...{ promise: written, result: proofs.get(written) ?? ("unstatable" as const), why },
+    }));
     const isOld = (promise: string) => old.promises.some(({ written }) => written === promise);
     const broken = results
       .slice(0, now.promises.length)
@@ -66,12 +70,24 @@ Exit codes: 0 the same, 1 they differ, or a file has errors, 2 wrong usage, 3 no
   },
 });
 
+interface Unstated {
+  readonly promise: string;
+  readonly result: Verification["promises"][number]["result"] | "unstatable";
+  /** Why it cannot be stated; empty if it can. */
+  readonly why: string;
+}
+
 function writeDifference(
   { paint }: Pick<Context, "paint">,
   found: WorkflowDifference,
-  unstated: Verification["promises"],
+  unstated: readonly Unstated[],
 ): string {
-  const held = new Map(unstated.map(({ promise, result }) => [promise, standing[result]]));
+  const held = new Map(
+    unstated.map(({ promise, result, why }) => [
+      promise,
+      result === "unstatable" ? `(it cannot be stated there: ${why})` : standing[result],
+    ]),
+  );
   const sections = Object.entries<Difference>({ ...found }).filter(
     ([, { added, dropped }]) => added.length + dropped.length > 0,
   );

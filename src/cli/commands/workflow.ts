@@ -8,6 +8,7 @@ import { makeFolder } from "../../home/make-folder.ts";
 import { homePlaces, shownPath } from "../../home/places.ts";
 import {
   builtInWorkflows,
+  describedAs,
   type Found,
   filesIn,
   findWorkflow,
@@ -178,7 +179,7 @@ function readRow(found: Found) {
     from: found.from,
     file: found.file,
     states: workflow && Object.keys(workflow.states).length,
-    description: workflow?.description ?? "",
+    description: describedAs(found, workflow?.description),
     hash: workflow?.hash,
     problems,
   };

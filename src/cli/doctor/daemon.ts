@@ -200,15 +200,16 @@ function contents(database: DatabaseSync): Pick<Stored, "troubled" | "projects">
   // A store of an older version has no kind yet; opening it writes `worktree` down.
   const kind = "coalesce(json_extract(data, '$.workspaces'), 'worktree') as workspaces";
   const projects = database.prepare(
-    `select name, json_extract(data, '$.path') as path, ${kind} from project order by name`,
+    `select name, json_extract(data, '$.path') as path, json_extract(data, '$.workflow') as workflow, ${kind}
+     from project order by name`,
   );
   return {
     troubled: tasks.all().map(({ task, status, reason }) => ({
       task: String(task),
       why: reason === null ? "an effect has failed" : whyHeld(String(status), String(reason)),
     })),
-    projects: projects.all().map(({ name, path, workspaces }) => ({
-      ...{ name: String(name), path: String(path), workspaces: String(workspaces) },
+    projects: projects.all().map(({ name, path, workspaces, workflow }) => ({
+      ...{ name: String(name), path: String(path), workspaces: String(workspaces), workflow: String(workflow ?? "") },
     })),
   };
 }
@@ -219,7 +220,7 @@ export function workChecks(home: string, stored: Stored | undefined, daemon: Fou
     { name: "database", look: () => lookAtDatabase(home, stored, daemon) },
     { name: "tasks", look: () => lookAtTasks(stored) },
     { name: "projects", look: () => lookAtProjects(stored) },
-    { name: "workflows", look: () => lookAtWorkflows(home) },
+    { name: "workflows", look: () => lookAtWorkflows(home, stored?.projects) },
   ];
 }
 

@@ -15,10 +15,10 @@ export async function fastUpdate(process: NodeJS.Process): Promise<Unfinished | 
   const given = readArguments(process.argv.slice(4));
   // A terminal needs colours, and a person does not notice 50 ms.
   if (given === undefined || isTerminal(1) || isTerminal(2)) return {};
-  const places = homePlaces(homeFolder(process.env));
   const path = `/v1/tasks/${encodeURIComponent(given.task)}/move`;
   const sentAt = Date.now();
   try {
+    const places = homePlaces(homeFolder(process.env));
     const asker = { places, env: process.env, folder: process.cwd(), version: packageVersion };
     const answer = await askDaemon(asker, { method: "POST", path, body: JSON.stringify({ to: given.to }) });
     if (answer.status === olderDaemon) return {};

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeDuration } from "../../engine/duration.ts";
 import type { explain } from "../../engine/explain.ts";
 import { seeRun } from "../../engine/persons-turn.ts";
+import { specOf } from "../../engine/run-spec.ts";
 import { isRunAwaited, maxReminders } from "../../engine/settled.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -13,6 +15,7 @@ import { oneLine, sentence, sentences, shownTime } from "../../text.ts";
 import type { Agents } from "./agents.ts";
 import { proxyFolder } from "./confine.ts";
 import { namedReset } from "./dispatch.ts";
+import { nameOfRun } from "./read-turn.ts";
 import { isWanted } from "./run-order.ts";
 import { lifeOf } from "./run-signs.ts";
 import { reminderInterval } from "./sleepers.ts";
@@ -73,6 +76,10 @@ export async function explainAgents(
     ({ run, started, signs }) =>
       started.mode === "session" && signs.activity === "idle" && isRunAwaited(workflow, task, run.key),
   );
+  const busy = watches.filter(
+    ({ run, started, signs }) =>
+      started.mode === "session" && signs.activity === "busy" && isRunAwaited(workflow, task, run.key),
+  );
   const terminal = watches.some(({ started }) => started.mode === "session") ? agents.terminalTrouble() : undefined;
   const unheard = watches.flatMap(({ run, trouble, started }) => {
     if (trouble === "" || started.raised.includes(trouble)) return [];
@@ -108,6 +115,7 @@ export async function explainAgents(
         at: null,
       })),
       ...idle.map(({ run }) => ({ what: whatFollows(run.key, task.wait.reminded), at: null })),
+      ...busy.map(({ run, since }) => ({ what: howLong(workflow, task, run.key, since), at: null })),
     ],
   };
 }
@@ -128,6 +136,15 @@ function refusedHosts(file: string): readonly string[] {
 function missingFor(moves: Explained["moves"], role: string): readonly string[] {
   const own = moves.filter(({ by, open }) => !open && by.includes(role));
   return [...new Set(own.flatMap(({ missing }) => missing))];
+}
+
+/** Since when a session is busy, and how long it may last: without a limit it may be busy for ever. */
+function howLong(workflow: Workflow, { status }: Task, run: string, since: number): string {
+  const state = workflow.states[status];
+  const { role, limits } = state === undefined ? { role: "", limits: {} } : specOf(workflow, state, nameOfRun(run));
+  const busy = `Wait for ${run}, which has been busy since ${shownTime(since)}`;
+  if (limits.time !== undefined) return `${busy}, and is ended once it has run for ${writeDuration(limits.time)}`;
+  return `${busy} and has no time limit; to set one in the workflow: ${role}: { limits: { time: 2h } } below roles`;
 }
 
 /** What happens to an agent that stays idle. */

@@ -155,7 +155,7 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
       case "none":
         return;
       case "judge":
-        return judge(ports, watch).catch((error) => misjudged(ports, watch, error));
+        return judge(ports, watch, healing.isLost === true).catch((error) => misjudged(ports, watch, error));
       case "lost":
         return ports.finish(watch, {
           word: "lost",
@@ -176,8 +176,8 @@ export function healRun(ports: HealPorts): (watch: RunWatch, healing: Healing) =
   };
 }
 
-async function judge(ports: HealPorts, watch: RunWatch): Promise<void> {
-  if (watch.reading === undefined) return judgeSession(ports, watch, await sweep(ports, watch));
+async function judge(ports: HealPorts, watch: RunWatch, isLost: boolean): Promise<void> {
+  if (watch.reading === undefined) return judgeSession(ports, watch, await sweep(ports, watch), isLost);
   // The kernel may still be ending what is in its sandbox. Its files count only as they are after that.
   if (watch.started.isConfined === true) await sweep(ports, watch);
   return judgeTurn(ports, watch);
@@ -226,13 +226,14 @@ export async function raise(
   await store.addEvents(run.task, [event], clock.now());
 }
 
-async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: boolean): Promise<void> {
+async function judgeSession(ports: HealPorts, watch: RunWatch, hasSurvived: boolean, isLost: boolean): Promise<void> {
   const { pane, signs, started, harness } = watch;
   if (signs.error?.kind === "rate-limit") return limited(ports, watch, signs.error.resetAt, signs.error.message);
   const signal = pane?.dead === undefined ? "" : endingSignal(pane.dead);
+  const gone = isLost ? "Its terminal server died twice in a row, right after a start" : "Its window was closed";
   const how =
     pane?.dead === undefined
-      ? `Its window was closed${hasSurvived ? ", and it was ended" : ""}.`
+      ? `${gone}${hasSurvived ? ", and it was ended" : ""}.`
       : signal !== ""
         ? `It was ended by ${signal}.`
         : `It ended with ${pane.dead.code ?? "an unknown code"}.`;

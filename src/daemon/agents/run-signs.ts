@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Activity } from "../../engine/reconcile.ts";
+import { type Activity, minLifetime } from "../../engine/reconcile.ts";
 import { Fault } from "../../fault.ts";
 import { gitFoldersOf } from "../../git-folder.ts";
 import type { HarnessError, HarnessEvent, TokenUsage } from "../../ports/harness.ts";
@@ -203,6 +203,27 @@ export function paneProcess(
 
 /** Milliseconds between the start of a run and that of the server with its window. */
 const maxOpenTime = 30_000;
+
+/** A run that existed and of which nothing is left is lost. */
+export function knownProcess(
+  state: "absent" | "running" | "ended" | "lost" | undefined,
+  { pid, started }: Run,
+  now: number,
+) {
+  const isLate = now - (started?.at ?? now) > startTimeout;
+  return state === "absent" && (pid > 0 || isLate) ? "lost" : state;
+}
+
+/** Milliseconds within which a started run must be observed. */
+const startTimeout = 120_000;
+
+/** Whether the run that this one continues was lost right after its start. */
+export async function wasLostBefore({ runs }: Pick<Store, "runs">, { id, task, role, at }: Run): Promise<boolean> {
+  const earlier = (await runs.list({ task })).filter((run) => run.role === role && run.id !== id && run.at <= at);
+  const last = earlier.toSorted((a, b) => a.at - b.at).at(-1);
+  if (last?.word !== "lost" || last.endedAt === undefined) return false;
+  return last.endedAt - (last.started?.at ?? last.at) < minLifetime * 1000;
+}
 
 /** The result of the last listing of all panes, and whether the terminal server answers. */
 export interface Panes {

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentOrder, TaskEvent } from "../../engine/decision.ts";
+import { notInstalled, takeAnother } from "../../engine/held-advice.ts";
 import type { ModelTiers } from "../../engine/model-tiers.ts";
 import type { Task } from "../../engine/task.ts";
 import type { Workflow } from "../../engine/workflow.ts";
@@ -198,7 +199,7 @@ async function chooseHarness(ports: StartPorts, { spec }: AgentOrder, task: Task
   if (!found.found) {
     const elsewhere = "If it is, the daemon was started with another PATH: signalbox down && signalbox up";
     const another = otherHarness(spec, task);
-    throw new Fault("harness.missing", `${harness.title} is not installed.`, {
+    throw new Fault("harness.missing", notInstalled(harness), {
       hint: [found.hint, elsewhere, ...another].join("\n"),
     });
   }
@@ -212,7 +213,7 @@ function otherHarness(spec: AgentOrder["spec"], { id, harness, reviewHarness }: 
   const flag = spec.harness === "task" ? "--harness" : spec.harness === "review" ? "--review-harness" : "";
   const flags = flag === "" ? "" : isOne ? "--harness NAME --review-harness NAME" : `${flag} NAME`;
   if (flags === "") return [];
-  return [`Or take another harness: signalbox task update ${id} ${flags}`, `Then: signalbox task continue ${id}`];
+  return [`${takeAnother}${id} ${flags}`, `Then: signalbox task continue ${id}`];
 }
 
 interface Seated {

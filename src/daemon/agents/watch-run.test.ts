@@ -31,7 +31,7 @@ function watched(part: Partial<TailPart> = {}, eventsFile = "/events", now = 60_
     return { lines: [], position, hasMore: false, isAnew: false, ...part };
   };
   const ports = {
-    ...{ clock: createScriptedClock(now), since: 3, store: { runs: { put: async () => {} } } },
+    ...{ clock: createScriptedClock(now), since: 3, store: { runs: { put: async () => {}, list: async () => [] } } },
     terminal: { capture: async () => "" },
     tails: { open: () => ({ read }) },
     book: { of: () => undefined, add: async () => {} },

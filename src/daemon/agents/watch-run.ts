@@ -16,11 +16,13 @@ import {
   isOfConversation,
   isOfWork,
   isOutOfReach,
+  knownProcess,
   lastTouched,
   paneProcess,
   type RunSigns,
   type Seen,
   usageIn,
+  wasLostBefore,
   withEvent,
 } from "./run-signs.ts";
 import type { StartPorts } from "./start-run.ts";
@@ -286,7 +288,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       ? isNews
         ? paneProcess(pane, seen, server, started.at)
         : "absent"
-      : known(await reading?.process(), run, clock.now());
+      : knownProcess(await reading?.process(), run, clock.now());
     isOver = process === "ended" || process === "lost";
     const hasLearnt = await readEvidence(isOver ? maxMegabytesAtEnd : maxMegabytes).catch(unreadable);
     // Events from before this daemon started have no time, so the time of their file counts.
@@ -308,6 +310,7 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
       {
         mode: started.mode,
         process: process ?? "absent",
+        isLostAgain: process === "lost" && (await wasLostBefore(store, run)),
         activity: signs.activity,
         age: (now - startedAt) / 1000,
         quiet: (now - signs.signAt) / 1000,
@@ -366,15 +369,6 @@ export function watchRun(ports: WatchPorts, first: Run & { started: StartedRun }
   };
   return self;
 }
-
-/** A run that existed and of which nothing is left is lost. */
-function known(state: "absent" | "running" | "ended" | "lost" | undefined, { pid, started }: Run, now: number) {
-  const isLate = now - (started?.at ?? now) > startTimeout;
-  return state === "absent" && (pid > 0 || isLate) ? "lost" : state;
-}
-
-/** Milliseconds within which a started run must be observed. */
-const startTimeout = 120_000;
 
 function activityOf(shown: ReturnType<Harness["readScreen"]>, known: Activity, isMute: boolean): Activity {
   if (shown === "asks") return "asks";

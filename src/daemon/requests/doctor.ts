@@ -32,7 +32,7 @@ export function doctor(core: Core): Handler<Routes["doctor"]> {
       ["database", () => lookAtDatabase(now, stored)],
       ["tasks", async () => lookAtTasks({ troubled: await troubledTasks(core, stored) })],
       ["projects", async () => lookAtProjects({ ...stored, projects: await core.store.listProjects() })],
-      ["workflows", () => lookAtWorkflows(core.home)],
+      ["workflows", async () => lookAtWorkflows(core.home, await core.store.listProjects())],
       ["runs", () => lookAtRuns(core, now)],
       ["calls", () => lookAtCalls(now)],
     ];

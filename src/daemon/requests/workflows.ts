@@ -9,6 +9,7 @@ import { Fault } from "../../fault.ts";
 import { isTrusted } from "../../home/trust.ts";
 import {
   childNames,
+  describedAs,
   type Found,
   findChild,
   findWorkflow,
@@ -130,7 +131,9 @@ async function look(core: Core, proofs: WorkflowProofs, lookup: Lookup, found: F
   const children = await childTexts(core, lookup, found, workflow);
   const order: ProofOrder = { name: found.name, file: found.shown, text, names, children };
   const proof: WorkflowProof = proofs.of(order);
-  return { ...loaded, description: workflow.description, graph: graphOf(workflow), proof };
+  // A stored text has no file, and may have been somebody's own workflow of that name.
+  const description = found.file === "" ? workflow.description : describedAs(found, workflow.description);
+  return { ...loaded, description, graph: graphOf(workflow), proof };
 }
 
 /** The texts of the workflows that a workflow's children have, and theirs. One that cannot be read, or may not run, is left out. */

@@ -1,3 +1,4 @@
+import { parse } from "yaml";
 import { fieldValues } from "../../answers/read-answer.ts";
 import { ownsSection } from "../gate.ts";
 import {
@@ -41,6 +42,19 @@ export function readPromises(context: Context, workflow: Compiled): readonly Aut
     context.error(path, message, "Remove one of the two.");
   }
   return read.map(({ promise }) => promise);
+}
+
+/** Why a promise of another file cannot be stated in this workflow; undefined where it can. */
+export function whyNotStatable(workflow: Workflow, { written }: AuthorsPromise): string | undefined {
+  const reasons: string[] = [];
+  const source = { states: workflow.states } as unknown as Context["source"];
+  const context: Context = {
+    ...{ source, states: Object.keys(workflow.states), roles: Object.keys(workflow.roles) },
+    ...{ prompts: [], schemas: [], workflows: undefined, counters: [], settings: {}, warn: () => {} },
+    error: (_, message) => void reasons.push(message),
+  };
+  readPromise(context, workflow, parse(written) as PromiseSource, []);
+  return reasons[0];
 }
 
 function readPromise(

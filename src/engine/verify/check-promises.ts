@@ -71,7 +71,10 @@ function fixOf(promise: AuthorsPromise): string {
     case "never_same_run_as":
       return `Let ${promise.role} run there instead of ${promise.other}.`;
     case "within":
-      return `Bound the way back with visits <= ${promise.visits}, or lead it to a state that waits for a person.`;
+      // The first visit leads back, too, so a bound of n lets a task come back n - 1 times.
+      return promise.visits === 1
+        ? "Remove the way back, or lead it to a state that waits for a person."
+        : `Bound the way back with visits < ${promise.visits} (each state counts its own visits), or lead it to a state that waits for a person.`;
   }
 }
 
