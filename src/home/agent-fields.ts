@@ -56,7 +56,8 @@ const names: Shape = {
   of: { kind: "text", pattern: /^[a-z][\w-]*$/, expected: "the name of a command" },
 };
 
-const duration = (key: string) => (value: string) => durationProblem(key, value, "90s, 5m or 1h");
+const duration = (key: string) => (value: string, isNew: boolean) =>
+  durationProblem(key, value, "90s, 5m or 1h", isNew);
 
 /** The names of the harnesses that Signalbox ships. */
 export const builtInHarnesses = ["claude", "codex", "gemini", "opencode", "scripted"] as const;

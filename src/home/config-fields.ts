@@ -38,7 +38,7 @@ export interface Field<Value = unknown> {
   /** Combines the values of two sources, where the higher one does not replace the lower one as a whole. */
   merge?(below: Value, above: Value): Value;
   /** What is wrong with a value that has the right shape, as a sentence. */
-  problem?(value: Value): string | undefined;
+  problem?(value: Value, isNew: boolean): string | undefined;
 }
 
 /**

@@ -41,7 +41,7 @@ export function configValue(field: Field, written: string | number | boolean, na
   const read = readShape(field.shape, tree, [name], (_, message, fix) =>
     complaints.push(`${message} ${fixText(fix)}`.trim()),
   );
-  const [complaint = field.problem?.(read)] = complaints;
+  const [complaint = field.problem?.(read, true)] = complaints;
   if (complaint === undefined) return read as ConfigValue;
   throw new Fault("usage", complaint, { hint: `${name}: ${field.description}.` });
 }
@@ -126,7 +126,7 @@ export function readConfig(text: string, file: string, level: Level): ReadConfig
   if (reporter.problems.length === 0) {
     for (const name of configNames) {
       const field: Field = configFields[name];
-      const problem = config[name] === undefined ? undefined : field.problem?.(config[name]);
+      const problem = config[name] === undefined ? undefined : field.problem?.(config[name], false);
       if (problem !== undefined) reporter.error(field.key.split("."), problem, "");
     }
   }

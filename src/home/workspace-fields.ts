@@ -7,11 +7,14 @@ export interface PortRange {
   readonly last: number;
 }
 
-/** Why a value of the configuration is not a time with a unit; undefined where it is one. `examples`: such as 90s or 5m. */
-export function durationProblem(key: string, value: string, examples: string): string | undefined {
+/**
+ * Why a value of the configuration is not a time; undefined where it is one. `examples`: such as 90s or 5m. A new value needs
+ * a unit; a bare number that a file already has is a number of seconds.
+ */
+export function durationProblem(key: string, value: string, examples: string, isNew: boolean): string | undefined {
   if (readDuration(value) === undefined) return `"${key}" must be a time such as ${examples}, but is "${value}".`;
   // Seconds, minutes: everybody takes a bare number for something else. Nothing is nothing in every unit.
-  const isBare = /^[\d.]+$/.test(value) && Number(value) !== 0;
+  const isBare = isNew && /^[\d.]+$/.test(value) && Number(value) !== 0;
   return isBare
     ? `"${key}" has no unit: write ${value}m for minutes, ${value}s for seconds or ${value}h for hours.`
     : undefined;
@@ -66,10 +69,10 @@ export interface WorkspaceConfig {
 const text: Shape = { kind: "text" };
 const list: Shape = { kind: "list", of: text };
 
-const duration = (key: string) => (value: string) =>
+const duration = (key: string) => (value: string, isNew: boolean) =>
   readDuration(value) === 0
     ? `"${key}" must be a time such as 90s, 10m or 2h, but is "${value}".`
-    : durationProblem(key, value, "90s, 10m or 2h");
+    : durationProblem(key, value, "90s, 10m or 2h", isNew);
 
 const size = (key: string) => (value: string) =>
   value === "" || readSize(value) !== undefined
