@@ -232,6 +232,6 @@ export const workspaceFields: { readonly [Name in keyof WorkspaceConfig]: Field<
     default: "30d",
     description:
       "How long run folders, logs and refs of ended tasks are kept; empty for ever. Unmerged work is always kept",
-    problem: (value) => (value === "" ? undefined : duration("keep_ended")(value)),
+    problem: (value, isNew) => (value === "" ? undefined : duration("keep_ended")(value, isNew)),
   },
 };
