@@ -2,7 +2,7 @@ import { createTask } from "../create.ts";
 import { blankIdentity, type Task, type TaskIdentity } from "../task.ts";
 import type { Settings, Workflow } from "../workflow.ts";
 import type { Outcome } from "./choices.ts";
-import { createPositions } from "./position.ts";
+import { createPositions, createShared } from "./position.ts";
 import { marksOf } from "./promise-marks.ts";
 import { type Driver, driverOf, type Step } from "./step.ts";
 import { outcomes } from "./stimuli.ts";
@@ -73,6 +73,7 @@ export function explore(
   { most = maxNodes, mishaps = true, progress }: Extent = {},
 ): Graph {
   const positions = createPositions(workflow, preset, settings);
+  const share = createShared();
   const nodes: Node[] = [];
   const edges: Edge[] = [];
   const out: number[][] = [];
@@ -105,7 +106,7 @@ export function explore(
         return other?.to === to && other.driver === driver && other.cause === cause && other.marks === marks;
       });
     if (isKnown) return;
-    edges.push({ from, to, step, driver, cause, marks });
+    edges.push({ from, to, step: share(step), driver, cause, marks });
     out[from]?.push(edge);
     if (!isNewWord) return;
     held.set(status, (words ?? new Map<string, number>()).set(word, edge));
