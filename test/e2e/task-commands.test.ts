@@ -451,7 +451,7 @@ describe("task actions", () => {
     const all = await task("actions", id, "--all");
     expect(all.stdout).toMatch(/^Not now\n(.*\n)*.*None of the task's agents has a terminal\./m);
     expect(Object.keys(json(await task("actions", id, "--json")).actions[0])).toEqual([
-      ...["name", "label", "key", "command", "to", "allowed", "why"],
+      ...["name", "label", "key", "command", "to", "consequence", "allowed", "why"],
     ]);
     expect(await task("actions", "nowhere")).toMatchObject({ code: 3, stdout: "" });
   });
