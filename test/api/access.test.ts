@@ -110,7 +110,7 @@ test("a live run gets the routes that a role needs for its own task, and nothing
       // The handler was reached, and the task has no such artifact.
       if (name === "getArtifact") return [404, "artifact.missing"];
       // The handler was reached: this daemon has no git.
-      if (name === "diffTask") return [500, "git.unavailable"];
+      if (name === "diffTask") return [503, "git.unavailable"];
       return forRuns.includes(name) || name === "health" ? [200, ""] : [403, "caller.denied"];
     }),
   );

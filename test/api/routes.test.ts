@@ -497,7 +497,7 @@ describe("a request", () => {
     const { id } = await create();
     const path = `/v1/tasks/${id}/pull-request`;
     expect(refusal(await stage.ask(path, { token: "", json: {} }))).toEqual([401, "caller.unknown"]);
-    expect(refusal(await post(path))).toEqual([500, "forge.unavailable"]);
+    expect(refusal(await post(path))).toEqual([409, "forge.unavailable"]);
     await post(`/v1/tasks/${id}/cancel`);
     await stage.settled(id);
     expect(refusal(await post(path))).toEqual([409, "refused", "terminal"]);
@@ -845,13 +845,13 @@ describe("merging", () => {
     git("checkout", "-q", "main");
     const rehearsed = await post(`/v1/tasks/${task.id}/merge`, { dryRun: true });
     expect(rehearsed.json).toMatchObject({ state: "merged", commits: 1, dryRun: true, task: { status: "brewing" } });
-    expect((await post(`/v1/tasks/${task.id}/sync`)).json.error.code).toBe("sync.no-workspace");
+    expect(refusal(await post(`/v1/tasks/${task.id}/sync`))).toEqual([409, "sync.no-workspace"]);
     const { json } = await post(`/v1/tasks/${task.id}/merge`);
     expect(json).toMatchObject({ state: "merged", target: "main", dryRun: false, task: { status: "served" } });
     expect(git("rev-parse", "main").trim()).toBe(json.after);
-    expect((await post(`/v1/tasks/${task.id}/merge/cancel`)).json.error.code).toBe("merge.nothing");
+    expect(refusal(await post(`/v1/tasks/${task.id}/merge/cancel`))).toEqual([409, "merge.nothing"]);
     expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json).toMatchObject({ state: "undone" });
-    expect((await post(`/v1/tasks/${task.id}/merge/undo`)).json.error.code).toBe("merge.nothing");
+    expect(refusal(await post(`/v1/tasks/${task.id}/merge/undo`))).toEqual([409, "merge.nothing"]);
   });
 });
 
