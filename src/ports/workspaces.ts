@@ -260,6 +260,8 @@ export interface TrashReport {
   readonly size: number;
   /** Entries that are never deleted, because salvaging could not save everything in them. */
   readonly held: readonly string[];
+  /** Entries that could not be deleted, and why, as a sentence. They do not keep the others. */
+  readonly stuck: readonly { readonly folder: string; readonly reason: string }[];
 }
 
 export interface CopyOrder {

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { makeDeep } from "../git/deep-folder.ts";
 import { cliFile } from "../programs.ts";
 import { atTerminal } from "./at-terminal.ts";
 import { git, startBrew } from "./brew-stage.ts";
@@ -66,6 +67,26 @@ test("cancel reports what was salvaged, and the command that it prints restores 
   const found = join(base, "found");
   expect(await signalbox(command.replace("FOLDER", found).split(" "), coffee)).toMatchObject({ code: 0 });
   expect((await signalbox(["salvage", "list", "--json"])).stdout).toContain('"files": 1');
+});
+
+test("cancel names what could not be saved, and workspace gc where it is kept", async () => {
+  const { base, signalbox, in: at } = await startBrew(["coffee"]);
+  const coffee = at("coffee");
+  await signalbox(["task", "create", "Brew it"], coffee);
+  await signalbox(["task", "continue", "1"], coffee);
+  const path = async () => (await signalbox(["task", "path", "1"], coffee)).stdout.trim();
+  await vi.waitFor(async () => expect(await path()).not.toBe(""), 30_000);
+  const top = makeDeep(await path());
+  // Node cannot delete such a path.
+  onTestFinished(() => void execFileSync("find", [base, "-name", top, "-prune", "-exec", "rm", "-rf", "{}", "+"]));
+  writeFileSync(join(await path(), "top.txt"), "top\n");
+  const { stderr } = await signalbox(["task", "cancel", "1"], coffee);
+  expect(stderr).toContain("Salvaged 1 uncommitted file.");
+  expect(stderr.replace(/\s+/g, " ")).toMatch(
+    /Not saved from .*: d{100,}…\. When the folder is cleaned it stays in the trash/,
+  );
+  const gc = async () => (await signalbox(["workspace", "gc", "--dry-run"], coffee)).stdout.replace(/\s+/g, " ");
+  await vi.waitFor(async () => expect(await gc()).toContain("Some files in it could not be saved"), 30_000);
 });
 
 test("a task for a repository without a commit is refused with the next step, and nothing changes", async () => {

@@ -14,9 +14,27 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ControlRepository, Salvage } from "../../src/ports/control-repository.ts";
+import { makeDeep } from "./deep-folder.ts";
 import { cloneOf, controlGit, createStage, date, faultOf, type Repository, repositoryAt, worktreeOf } from "./stage.ts";
 
 const stage = createStage("salvage");
+
+test("files below a path that is too long for the system are named as not saved, with and without other changes", async () => {
+  const { control, workspace } = await workspaceOf();
+  const salvage = () => control.salvage({ folder: workspace.folder, task: "t1", at: date });
+  const top = makeDeep(workspace.folder);
+  try {
+    const alone = await salvage();
+    expect([alone.saved, alone.refused.map(({ text }) => text.startsWith(top))]).toEqual([undefined, [true]]);
+    workspace.write("top.txt", "top\n");
+    const both = await salvage();
+    expect(both.saved).toBeDefined();
+    expect(both.refused).toHaveLength(1);
+  } finally {
+    // Node cannot delete such a path.
+    execFileSync("rm", ["-rf", join(workspace.folder, top)]);
+  }
+});
 
 async function workspaceOf(kind: "clone" | "worktree" = "clone") {
   const user = stage.repository();

@@ -146,7 +146,7 @@ export function createMemoryWorkspaces(ports: MemoryWorkspacesPorts, name: Works
       discarded(folder, [], repositories.head(folder));
       changed("remove");
     },
-    deleteTrash: async () => ({ deleted: 0, left: 0, freed: 0, size: 0, held: [] }),
+    deleteTrash: async () => ({ deleted: 0, left: 0, freed: 0, size: 0, held: [], stuck: [] }),
     copyFiles: async () => ({ copied: [], kept: [], refused: [] }),
     taskFileName: async () => "TASK.md",
     async placeTaskFile(path, file, text, before) {

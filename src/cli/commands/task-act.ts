@@ -144,7 +144,7 @@ export const cancel = command({
 
 The parts of its plan, which its workflow has made, always end with it: without their parent they have no branch to go to. Tasks that were created with --parent are tasks of their own; --tree cancels these too, also after their parent has ended. Without it, the command names those that stay open. It also names the open tasks that depend on the task.
 
---json: { kind, from, task, why, entry, effects, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], waiting: [{ name, command }], hasCommits, below: [TASK], left: [TASK], awaitedBy: [TASK] }. ${severalForm}
+--json: { kind, from, task, why, entry, effects, salvaged: [{ ref, project, task, at, files, size, on, repositories, commit }], unsaved: [TEXT], waiting: [{ name, command }], hasCommits, below: [TASK], left: [TASK], awaitedBy: [TASK] }. ${severalForm}
 ${taskExitCodes("refused; nothing has changed")}`,
   },
   func({ json, tree }, ...references) {
@@ -155,15 +155,21 @@ ${taskExitCodes("refused; nothing has changed")}`,
         const change = await call(routes.cancelTask, { ...about, body: tree ? { tree } : {} });
         const until = Date.now() + reportTimeout;
         const task = change.task.workspace === "" ? change.task : await afterRelease(call, change.task, until);
-        const rest = Promise.all([leftWaiting(call, task), salvagedOf(call, task), hasCommits(call, task)]);
+        const rest = Promise.all([
+          leftWaiting(call, task),
+          salvagedOf(call, task),
+          hasCommits(call, task),
+          unsavedOf(call, task),
+        ]);
         const told = new AbortController();
-        const late = pause(Math.max(until - Date.now(), 2_000), told.signal).then(() => [[], [], false] as const);
-        const [waiting, salvaged, isCommitted] = await Promise.race([rest, late]).finally(() => told.abort());
-        return { ...change, task, salvaged, waiting, hasCommits: isCommitted };
+        const late = pause(Math.max(until - Date.now(), 2_000), told.signal).then(() => [[], [], false, []] as const);
+        const [waiting, salvaged, isCommitted, unsaved] = await Promise.race([rest, late]).finally(() => told.abort());
+        return { ...change, task, salvaged, unsaved, waiting, hasCommits: isCommitted };
       },
       tell: (own, change) => {
         tellChange(own, change);
         if (change.kind === "moved") tellSalvaged(own, change.task, change.salvaged);
+        for (const reason of change.unsaved) own.say(`${own.talkPaint.yellow("warning:")} ${reason}`);
         if (change.kind === "moved" && change.hasCommits)
           own.say(`To continue from its commits in a new task: signalbox task create --from ${change.task.id}`);
         if (change.below.length > 0) own.say(`Below it, ${count(change.below.length, "task")} cancelled.`);
@@ -218,6 +224,14 @@ async function afterRelease(call: Call, cancelled: TaskView, until: number): Pro
 async function salvagedOf(call: Call, { id, project }: TaskView): Promise<readonly SalvagedView[]> {
   const { salvaged } = await call(routes.listSalvage, { query: { project } }).catch(() => ({ salvaged: [] }));
   return salvaged.filter(({ task }) => task === id);
+}
+
+/** What could not be saved when the workspace was released, a sentence each. */
+async function unsavedOf(call: Call, { id }: TaskView): Promise<readonly string[]> {
+  const query = { task: id, type: "effect.failed", before: "end", limit: "20" };
+  const { events } = await call(routes.listEvents, { query }).catch(() => ({ events: [] }));
+  const own = events.filter(({ data }) => data.action === "release_workspace");
+  return [...new Set(own.map(({ data }) => String(data.reason)).filter((reason) => reason.startsWith("Not saved")))];
 }
 
 /** Tasks that could use the free slot, but that only their workflow or a person starts. */

@@ -12,7 +12,7 @@ import { isOtherBranch } from "../task-work.ts";
 import type { Parking } from "./parking.ts";
 import { type ProjectWorkspaces, type WorkspacesOf, withoutPipes } from "./project-workspaces.ts";
 import { filesOf } from "./task-files.ts";
-import { isUnreadable, setAside, unsaveable } from "./unsaved-workspaces.ts";
+import { isUnreadable, noteRefused, setAside, unsaveable } from "./unsaved-workspaces.ts";
 import type { UpkeepLimits } from "./upkeep.ts";
 
 export interface BindPorts {
@@ -220,6 +220,7 @@ export async function releaseWorkspaces(ports: ReleaseWorkspacesPorts, task: str
       // Git's record of a worktree may still have staged files.
       salvage = await save();
     }
+    if (salvage !== undefined && owner === task) await noteRefused(ports, task, workspace.path, salvage);
     // The writing of task files must end before another task gets the folder.
     await ports.inTurn(filesOf(task), () => unbindWorkspace(ports, workspace));
     if (salvage !== undefined) ports.parking.released(workspace);

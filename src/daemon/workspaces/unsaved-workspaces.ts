@@ -3,12 +3,13 @@ import { rename } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Task } from "../../engine/task.ts";
 import { Fault } from "../../fault.ts";
+import type { Salvage } from "../../ports/control-repository.ts";
 import type { Workspace } from "../../ports/records.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Clock, Log } from "../../ports/system.ts";
 import { stuckWorkspace } from "../../ports/workspaces.ts";
 import { shellWord } from "../../shell-quote.ts";
-import { sentence } from "../../text.ts";
+import { cutText, sentence } from "../../text.ts";
 import type { ProjectWorkspaces } from "./project-workspaces.ts";
 
 interface AsidePorts {
@@ -182,4 +183,19 @@ export async function reportUnsaved(ports: ReportPorts, project: string, by?: Ta
       log.warn("No person could be told about an unsaved workspace", { path: workspace.path, error });
     }
   }
+}
+
+/** Notes in a task's history which files of its workspace could not be saved, and where they are. */
+export async function noteRefused(
+  { store, clock }: Pick<AsidePorts, "store" | "clock">,
+  task: string,
+  folder: string,
+  { refused }: Pick<Salvage, "refused">,
+): Promise<void> {
+  if (refused.length === 0 || (await store.getTask(task)) === undefined) return;
+  const names = refused.slice(0, 5).map(({ text }) => cutText(text, 200));
+  const more = refused.length > names.length ? ` and ${refused.length - names.length} more` : "";
+  const reason = `Not saved from ${folder}: ${names.join(", ")}${more}. When the folder is cleaned it stays in the trash; see where: signalbox workspace gc --dry-run`;
+  const data = { action: "release_workspace", reason };
+  await store.addEvents(task, [{ type: "effect.failed", by: "engine", data, set: {} }], clock.now());
 }

@@ -5,6 +5,7 @@ import type { Config } from "../../home/config-fields.ts";
 import { readSize } from "../../home/workspace-fields.ts";
 import { taskRef } from "../../ports/control-repository.ts";
 import type { Project, StoredTask } from "../../ports/store.ts";
+import { shellWord } from "../../shell-quote.ts";
 import { sentences } from "../../text.ts";
 import { publishAgents } from "../callers.ts";
 import { allTasks, parentOf, targetOf } from "../project.ts";
@@ -41,7 +42,8 @@ export function createUpkeepTimer(ports: Omit<PoolPorts, "parking">): UpkeepTime
       try {
         const { kind, control } = await workspacesOf(project);
         const order = { ...trashOrder(limits(), clock.now()), signal: stopping.signal };
-        const { deleted, freed } = await kind.deleteTrash(order);
+        const { deleted, freed, stuck } = await kind.deleteTrash(order);
+        if (stuck.length > 0) log.warn("Old trash could not be deleted", { project: project.name, stuck });
         if (deleted > 0) log.info("Old trash was deleted", { project: project.name, deleted, freed });
         const branches = await deleteSpentBranches(ports, project);
         const refs = await forgetRefs(ports, project, stopping.signal);
@@ -170,12 +172,18 @@ async function emptyTrash(
   note: Note,
 ): Promise<void> {
   const allowed = limits();
-  const { deleted, left, freed, held } = await kind.deleteTrash({ ...trashOrder(allowed, clock.now()), isDry });
+  const { deleted, left, freed, held, stuck } = await kind.deleteTrash({ ...trashOrder(allowed, clock.now()), isDry });
   const folder = `${places.trash}/${project.name}`;
   const old = `older than ${allowed.trashDays} days, or beyond the limit`;
   if (deleted > 0) note("delete", folder, `${counted(deleted)} in the trash: ${old}.`, freed);
-  if (left > held.length)
-    note("keep", folder, `${counted(left - held.length)} in the trash, for ${allowed.trashDays} days.`);
+  const young = left - held.length - stuck.length;
+  if (young > 0) note("keep", folder, `${counted(young)} in the trash, for ${allowed.trashDays} days.`);
+  for (const { folder: path, reason } of stuck)
+    note(
+      "keep",
+      path,
+      `${reason} Allow it, and delete it: sudo chattr -R -i ${shellWord(path)} && sudo rm -rf ${shellWord(path)}`,
+    );
   for (const path of held)
     note("keep", path, "Some files in it could not be saved: check them, and delete it yourself.");
 }

@@ -1,7 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Salvage } from "../../../src/ports/control-repository.ts";
+import { makeDeep } from "../../git/deep-folder.ts";
 import { faultOf } from "../../git/stage.ts";
 import { createScenes, type KindName } from "../stage.ts";
 
@@ -114,7 +124,33 @@ export function removeContract(kind: KindName): void {
     expect(await kind.deleteTrash({ ...order, signal: AbortSignal.abort() })).toMatchObject({ deleted: 0, left: 1 });
     expect(await kind.deleteTrash(order)).toMatchObject({ deleted: 1, left: 0 });
     expect(readdirSync(trash)).toEqual([]);
-    expect(await kind.deleteTrash(order)).toEqual({ deleted: 0, freed: 0, left: 0, size: 0, held: [] });
+    expect(await kind.deleteTrash(order)).toEqual({ deleted: 0, freed: 0, left: 0, size: 0, held: [], stuck: [] });
+  });
+
+  test("a folder of the trash that cannot be deleted is named, and does not keep the others", async () => {
+    const { folder, kind, prepare, trash } = await open();
+    for (let n = 0; n < 3; n++) {
+      await prepare();
+      await kind.remove(folder, undefined);
+    }
+    const [first = ""] = readdirSync(trash).sort();
+    // Not even root can list a file.
+    rmSync(join(trash, first, "files"), { recursive: true });
+    writeFileSync(join(trash, first, "files"), "");
+    const report = await kind.deleteTrash({ now: Date.now() + day, keepFor: 0, most: much });
+    const reason = expect.stringContaining("failed with ENOTDIR");
+    expect(report).toMatchObject({ deleted: 2, left: 1, stuck: [{ folder: join(trash, first), reason }] });
+    expect(readdirSync(trash)).toEqual([first]);
+  });
+
+  test("a folder of the trash is deleted even if it has paths that are longer than the system allows", async () => {
+    const { folder, kind, prepare, trash } = await open();
+    await prepare();
+    makeDeep(folder);
+    await kind.remove(folder, nothing);
+    const report = await kind.deleteTrash({ now: Date.now() + day, keepFor: 0, most: much });
+    expect(report).toMatchObject({ deleted: 1, left: 0, stuck: [] });
+    expect(readdirSync(trash)).toEqual([]);
   });
 
   test("deleting the trash does not follow links", async () => {

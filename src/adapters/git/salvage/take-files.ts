@@ -28,7 +28,7 @@ export async function takeFiles(
   entries: readonly IndexEntry[],
   signal: AbortSignal | undefined,
 ): Promise<TakenFiles> {
-  const others = await list(control, draft, settings, ["--others"]);
+  const { paths: others } = await list(control, draft, settings, ["--others"]);
   const inside = [
     ...entries.filter(({ mode }) => mode === "160000").map(({ path }) => path),
     ...others.filter(isFolder).map((path) => path.subarray(0, -1)),
@@ -44,10 +44,21 @@ export async function takeFiles(
     writes: true,
     signal,
   });
-  const left = await list(control, draft, settings, ["--others", "--modified"]);
+  const { paths: left, unopened } = await list(control, draft, settings, ["--others", "--modified"]);
   const keys = new Set(inside.map((path) => path.toString("latin1")));
   const refused = left.filter((path) => !isFolder(path) && !keys.has(path.toString("latin1")));
-  return { repositories: inside.map(fileName), refused: refused.map(fileName) };
+  return { repositories: inside.map(fileName), refused: [...refused, ...unopened].map(fileName) };
+}
+
+/**
+ * The folders that git could not open, such as one whose path is longer than the system allows: git warns about each, and
+ * lists nothing in it. It cuts the names of very long ones.
+ */
+function unopenedIn(stderr: string): readonly Buffer[] {
+  return [...stderr.matchAll(/^warning: could not open directory '(.*)$/gm)].map(([, rest = ""]) => {
+    const [, path = rest] = /^(.*?)\/?': [^']*$/.exec(rest) ?? [];
+    return Buffer.from(path);
+  });
 }
 
 /**
@@ -102,12 +113,12 @@ async function list(
   draft: GitPlace,
   settings: readonly string[],
   which: readonly string[],
-): Promise<readonly Buffer[]> {
-  const { stdout } = await control.run(draft, ["ls-files", ...which, "--exclude-standard", "-z"], {
+): Promise<{ readonly paths: readonly Buffer[]; readonly unopened: readonly Buffer[] }> {
+  const { stdout, stderr } = await control.run(draft, ["ls-files", ...which, "--exclude-standard", "-z"], {
     settings,
     isLong: true,
   });
-  return splitNul(stdout);
+  return { paths: splitNul(stdout), unopened: unopenedIn(stderr) };
 }
 
 /** Git lists an untracked repository as one folder. */
@@ -328,13 +339,13 @@ export async function isAsCommitted(
   const isPlain = entries.every(({ stage, mode, tag }) => stage === "0" && mode !== "160000" && tag === "H");
   if (!isPlain) return false;
   await writeFile(join(draft.gitDir, "HEAD"), `${commit}\n`);
-  const { code, stdout } = await control.run(
+  const { code, stdout, stderr } = await control.run(
     draft,
     ["status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=none"],
     { accepts: [0, 128], env, settings: [...settings, ...distrust], isLong: true },
   );
   await writeFile(join(draft.gitDir, "HEAD"), unborn);
-  return code === 0 && stdout.length === 0;
+  return code === 0 && stdout.length === 0 && unopenedIn(stderr).length === 0;
 }
 
 /** A draft's HEAD has no commit. */

@@ -8,6 +8,7 @@ import { createMemo } from "../../../keyed.ts";
 import type { DiskUse, TrashOrder, TrashReport } from "../../../ports/workspaces.ts";
 import { entryAt, entryIfSeen, namesIn, pathIn } from "../file-entries.ts";
 import { readSmall } from "../git-folder.ts";
+import { fileName } from "../names.ts";
 
 const maxEntries = 500_000;
 
@@ -48,18 +49,38 @@ export async function deleteTrash(trash: string, sizes: Map<string, number>, ord
   const left = new Set(heaps);
   const before = heaps.reduce((sum, heap) => sum + heap.size, 0);
   let size = before;
+  const stuck: { readonly folder: string; readonly reason: string }[] = [];
   for (const heap of heaps) {
     if (heap.isHeld || (heap.at + keepFor > now && size <= most)) continue;
-    // `about.json` is deleted last: a half-deleted heap keeps its age, and the next call continues.
-    const isGone =
-      isDry || ((await deleteTree(join(heap.folder, "files"), signal)) && (await deleteTree(heap.folder, signal)));
-    if (!isGone) break;
+    const end = isDry ? "gone" : await deleteHeap(heap.folder, signal);
+    if (end === "stopped") break;
+    if (end !== "gone") {
+      stuck.push({ folder: heap.folder, reason: end.reason });
+      continue;
+    }
     left.delete(heap);
     if (!isDry) sizes.delete(heap.folder);
     size -= heap.size;
   }
   const held = heaps.filter(({ isHeld }) => isHeld).map(({ folder }) => folder);
-  return { deleted: heaps.length - left.size, left: left.size, freed: before - size, size, held };
+  return { deleted: heaps.length - left.size, left: left.size, freed: before - size, size, held, stuck };
+}
+
+/** `about.json` is deleted last: a half-deleted heap keeps its age, and the next call continues. */
+async function deleteHeap(
+  folder: string,
+  signal: AbortSignal | undefined,
+): Promise<"gone" | "stopped" | { readonly reason: string }> {
+  try {
+    const isGone =
+      (await deleteTree(join(folder, "files"), folder, signal)) && (await deleteTree(folder, folder, signal));
+    return isGone ? "gone" : "stopped";
+  } catch (error) {
+    const { code, path, syscall } = error as NodeJS.ErrnoException;
+    if (code === undefined || syscall === undefined) throw error;
+    const { text } = fileName(Buffer.from(String(path ?? folder)));
+    return { reason: `${text} cannot be deleted: ${syscall} failed with ${code}.` };
+  }
 }
 
 const settled = 10 * 60_000;
@@ -81,7 +102,7 @@ function parse(text: string | undefined): AboutHeap | undefined {
 }
 
 /** Deletes a folder file by file, so that the daemon stays responsive. False if the signal fired first. */
-async function deleteTree(folder: string | Buffer, signal?: AbortSignal): Promise<boolean> {
+async function deleteTree(folder: string | Buffer, heap: string, signal?: AbortSignal): Promise<boolean> {
   const path = Buffer.from(folder as string);
   const entries = await allowing(path, () => opendir(path, { encoding: "buffer" as BufferEncoding }));
   if (entries === undefined) return true;
@@ -90,13 +111,21 @@ async function deleteTree(folder: string | Buffer, signal?: AbortSignal): Promis
     if (signal?.aborted) return false;
     const inside = pathIn(path, entry.name as string | Buffer);
     if (entry.isDirectory()) {
-      if (!(await deleteTree(inside, signal))) return false;
+      // Below it, paths may become longer than the system allows.
+      const place = inside.length < maxPathLength ? inside : await moveUp(inside, heap);
+      if (!(await deleteTree(place, heap, signal))) return false;
     } else await allowing(path, () => unlink(inside));
     count += 1;
     if (count % 64 === 0) await nextTurn();
   }
   await allowing(Buffer.from(dirname(path.toString("latin1")), "latin1"), () => rmdir(path));
   return true;
+}
+
+async function moveUp(folder: Buffer, heap: string): Promise<Buffer> {
+  const place = Buffer.from(join(heap, `deep-${randomBytes(6).toString("hex")}`));
+  await move(folder, place);
+  return place;
 }
 
 /** Undefined if the path is gone already. Makes the folder writable if its permissions forbid the action. */
