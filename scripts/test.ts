@@ -28,6 +28,8 @@ const projects = ["unit", "proofs", "git", "e2e", "agents", "scenarios", "web"];
 const vitest = [
   join("node_modules", "vitest", "vitest.mjs"),
   "run",
+  // On two busy cores one of some thousand waits for real programs may end too late. What needed it is named at the end.
+  "--retry=1",
   ...projects.flatMap((project) => ["--project", project]),
 ];
 const status = await runSuite();
@@ -43,7 +45,9 @@ process.exit(failed > 0 ? 1 : 0);
  * leftover process.
  */
 function runSuite(): Promise<number> {
-  const reporters = ["default", "json", "./test/hang-reporter.ts"].map((name) => `--reporter=${name}`);
+  const reporters = ["default", "json", "./test/hang-reporter.ts", "./test/second-try-reporter.ts"].map(
+    (name) => `--reporter=${name}`,
+  );
   const args = [...vitest, ...reporters, `--outputFile=${report}`, ...only];
   const child = spawn(process.execPath, args, { stdio: "inherit" });
   let reportedAt = Number.POSITIVE_INFINITY;

@@ -274,10 +274,9 @@ test("a task that was looked at counts as seen, its work does not count as revie
   await page.getByRole("radio", { name: "planning" }).waitFor();
   expect(await answer.isDisabled()).toBe(true);
   await page.getByRole("radio", { name: "working" }).check();
-  const answered = page.waitForRequest("**/answer?*");
-  await answer.click();
+  const [answered] = await Promise.all([page.waitForRequest("**/answer?*"), answer.click()]);
   const question = expect.stringMatching(/./);
-  expect((await answered).postDataJSON()).toEqual({ text: "Go on", question, to: "working" });
+  expect(answered.postDataJSON()).toEqual({ text: "Go on", question, to: "working" });
   await page.getByRole("textbox", { name: "Your answer" }).fill("");
   await page.unrouteAll();
   await page.reload();
