@@ -98,12 +98,13 @@ test("without a run's credential the tools refuse, and say why", async () => {
 });
 
 test("the official MCP client lists the tools, and calls them for a run", async () => {
-  const { main, env, atDesk, events, call, repository } = await startCommands(obedient);
+  const { main, env, atDesk, events, call, task } = await startCommands(obedient);
   const id = await atDesk("stronger");
-  const body = { role: "worker", folder: repository };
+  const { workspace: folder } = await task(id);
+  const body = { role: "worker", folder };
   const { token } = await call(routes.registerRun, { params: { task: id }, body });
   const client = new Client({ name: "test", version: "1" });
-  const server = { command: process.execPath, args: [main, "mcp"], cwd: repository };
+  const server = { command: process.execPath, args: [main, "mcp"], cwd: folder };
   await client.connect(new StdioClientTransport({ ...server, env: { ...env, SIGNALBOX_TOKEN: token } }));
   onTestFinished(() => client.close());
   expect(client.getServerVersion()).toMatchObject({ name: "signalbox" });
