@@ -257,8 +257,11 @@ test("a task that was looked at counts as seen, its work does not count as revie
   await expect.poll(async () => (await stage.task(id)).unread).toBe(false);
   const list = page.getByRole("region", { name: "Waiting for you" });
   await list.getByText("Carry me").waitFor();
-  // Where an answer also chooses a state, it waits for the choice, and is sent with it.
+  // Where an answer also chooses a state, it waits for the choice, and is sent with it. What was written before the question
+  // has loaded stays.
+  const written = Promise.withResolvers<void>();
   await page.route("**/v1/questions?*", async (route) => {
+    await written.promise;
     const response = await route.fetch();
     const { questions, ...rest } = await response.json();
     const choices = ["planning", "working", "stuck"];
@@ -270,6 +273,7 @@ test("a task that was looked at counts as seen, its work does not count as revie
   await page.route("**/answer?*", (route) => route.abort());
   await page.reload();
   await page.getByRole("textbox", { name: "Your answer" }).fill("Go on");
+  written.resolve();
   const answer = page.getByRole("button", { name: /^Answer( Ctrl ↵)?$/ });
   await page.getByRole("radio", { name: "planning" }).waitFor();
   expect(await answer.isDisabled()).toBe(true);

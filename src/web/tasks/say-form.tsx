@@ -26,7 +26,10 @@ export function SayForm({
   input: Input;
   onClose?: () => void;
 }) {
-  const [text, setText, forgetSent] = useDraft(`${action.name} ${question?.id ?? task.id}`);
+  const [text, setText, forgetSent] = useDraft(
+    `${action.name} ${question?.id ?? task.id}`,
+    `${action.name} ${task.id}`,
+  );
   const [choice, setChoice] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
   const canAct = useCanAct();
