@@ -281,6 +281,8 @@ export async function forgeStage({ place = "github" }: ForgeStageOptions = {}) {
     },
     /** Lets the watch poll once, and waits until it has. */
     async look() {
+      // The watch sets its next timer after it has recorded what it saw.
+      for (let i = 0; i < 1_000 && rings.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 5));
       const [timer] = rings.splice(0, 1);
       if (timer === undefined) throw new Error("Nobody is going to look.");
       const records = () => store.pullRequests.list({});
