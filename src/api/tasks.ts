@@ -279,8 +279,8 @@ export const actionWire = record({
   /** The state that it leads to; empty if the task stays, or if that is unknown. */
   to: text,
   /**
-   * What follows that reaches beyond the task: its work is merged, its branch is pushed, or the task ends. Whoever offers the action
-   * asks first.
+   * What follows that reaches beyond the task: its work is merged, its branch is pushed, or the task ends. A dashboard asks
+   * the person first.
    */
   consequence: oneOf("none", "merge", "push", "end"),
   allowed: boolean,

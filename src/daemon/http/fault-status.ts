@@ -13,7 +13,7 @@ export function statusCodeOf({ code, retry }: Fault): number {
   return word.startsWith("bad-") ? 400 : 409;
 }
 
-/** What the daemon or the machine has failed at, whoever asks for what: codes, and last words of codes. */
+/** Failures of the daemon or of the machine, independent of the request: codes, and last words of codes. */
 const failures: ReadonlySet<string> = new Set([
   ...["error", "failed", "corrupt", "lost", "unreadable", "unwritable", "bad-copy", "bad-id", "not-started"],
   ...["silent", "timeout", "too-old", "undying", "unwatchable"],
